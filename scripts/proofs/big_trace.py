@@ -3,7 +3,7 @@
 
   scripts/proofs/big_trace.py [--events N] [--keep]
 
-Writes a PyTorch trace (Python frames, operators, launches, kernels with their correlation; a gap every 10,000 kernels), imports it,
+Writes a PyTorch trace (nested operators, launches, kernels with their correlation; a gap every 10,000 kernels), imports it,
 asks for 20 windows of different widths, writes the page and opens it in Chromium where that is there. AACO_BIG_TRACE_EVENTS sets the
 number of events. Exit code 0: every limit held, 1: one did not, 77: not enough disk space.
 """
@@ -22,7 +22,7 @@ import time
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 DESCRIBE = 'a generated trace of 100 million events: memory, windows of the timeline, the page'
 BYTES_PER_EVENT = 160          # of the trace; its session takes a tenth
-PER_GROUP = 4                  # events: frame, operator, launch, kernel
+PER_GROUP = 4                  # events: two nested operators, launch, kernel
 MAX_RSS_MB, MAX_WINDOW_MS, MAX_OPEN_S, MAX_PAGE_MB = 600, 200, 3, 5
 KERNELS = ['void gemm_kernel<float, 128, 128, 32>(Params)', 'void at::native::vectorized_elementwise_kernel<4, relu>(int)',
            'void softmax_warp_forward<float, float, 10>(float*, int)', 'Cijk_Ailk_Bljk_SB_MT128x128x32_MI32x32x2x1']
@@ -30,7 +30,7 @@ KERNELS = ['void gemm_kernel<float, 128, 128, 32>(Params)', 'void at::native::ve
 
 def groups(count):
     """One group of events per kernel, as bytes; times in microseconds."""
-    shape = (b'{"ph":"X","cat":"python_function","name":"model.py(%d): forward","pid":10,"tid":11,"ts":%d,"dur":9},\n'
+    shape = (b'{"ph":"X","cat":"cpu_op","name":"aten::layer%d","pid":10,"tid":11,"ts":%d,"dur":9},\n'
              b'{"ph":"X","cat":"cpu_op","name":"aten::op%d","pid":10,"tid":11,"ts":%d,"dur":8},\n'
              b'{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":10,"tid":11,"ts":%d,"dur":3,"args":{"correlation":%d}},\n'
              b'{"ph":"X","cat":"kernel","name":"%b","pid":0,"tid":7,"ts":%d,"dur":%d,"args":{"device":0,"stream":7,"correlation":%d}},\n')

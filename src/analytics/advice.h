@@ -19,12 +19,13 @@ struct Recommendation {
   std::string id;               // the bottleneck class addressed
   std::string title;            // what to do
   std::string text;             // reason and alternatives
-  double gain_ratio = 0;        // of the latency, if all of it is saved; 0: unknown
+  double gain_ratio = 0;        // of `gain_of`, if all of it is saved; 0: unknown
   double confidence = 0;        // probability that following it saves this much
   double effort = 1;            // 1 a setting, 2 a change of the program, 3 another model or machine
   std::string basis;            // how the gain was computed, with its numbers
   std::string command = {};     // to try it; empty: none is known
   double least_gain_ratio = 0;  // what it saves at least: the interval is from here to gain_ratio
+  std::string gain_of = "the latency";
   [[nodiscard]] double worth() const { return gain_ratio * confidence; }  // expected saving
 };
 

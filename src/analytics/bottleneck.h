@@ -19,6 +19,7 @@ namespace aaco::analytics::bottleneck {
 struct Need {
   std::string signal;
   double above = 0;
+  std::string otherwise;  // the class that what spoke for this one speaks for where it is not met; empty: none
 };
 
 // A bottleneck class and its remedies. data/rules/bottleneck.yaml.

@@ -47,7 +47,8 @@ class CauseBook {
   // Causes that follow from times and not from names.
   struct Own {
     CauseIndex first_use = 0, launch = 0, launch_latency = 0, device_latency = 0, graph_launch = 0, synchronisation = 0,
-               synchronous_copy = 0, cpu_contention = 0, disk = 0, sleep = 0, python = 0, unknown = 0;
+               synchronous_copy = 0, cpu_contention = 0, disk = 0, sleep = 0, python = 0, unknown = 0, lock = 0, queue_full = 0,
+               blocked_launch = 0;
   };
   [[nodiscard]] const Own& own() const { return own_; }
 

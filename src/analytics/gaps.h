@@ -28,6 +28,9 @@ inline constexpr std::int64_t kDispatchNs = 50'000;
 // Up to this long a gap between two kernels is what an eager framework needs to launch the next operator; a host that is late for
 // longer did something else (our own judgement: operators of PyTorch take 5 to 100 us on the host).
 inline constexpr std::int64_t kLaunchGapNs = 200'000;
+// A launch call of this length is held up by something; others take 3 to 50 us (our own judgement: code objects of the shared
+// traces load in 1 to 330 ms).
+inline constexpr std::int64_t kLongLaunchNs = 1'000'000;
 // Between operators a thread runs Python or program code. Without recorded Python frames a longer silence than this may be
 // anything, a pause of the whole process too: unknown.
 inline constexpr std::int64_t kSilenceNs = 10'000'000;
@@ -55,6 +58,8 @@ struct Gap {
   trace::NameId previous;
   trace::NameId next;
   std::optional<NextLaunch> launch;  // empty: the launch is not in the trace
+  // Since when the device had been busy, but for gaps too short to be asked for a cause; empty: unknown.
+  std::optional<std::int64_t> busy_since_ns = {};
 };
 
 // Since when a device has been idle.
@@ -64,7 +69,7 @@ struct Idler {
 };
 
 // What the confidence of a gap's cause is learned from: "gap.launch_latency", "gap.host_late.named" where the host's cause is
-// named too. Empty: neither cause is known.
+// named too, "gap.host_late.vague" where it is dispatch or code between operators. Empty: neither cause is known.
 std::string evidence_class_of(const trace::GapRow& row, const trace::NameTable& names);
 
 struct Explained {
@@ -101,12 +106,14 @@ class GapExplainer {
     std::int32_t rank = 0;
     Role role = Role::host;
     std::optional<CauseIndex> cause;
+    bool runtime = false;  // of the GPU runtime
   };
   struct Known {
     Role role = Role::unseen;
     std::optional<CauseIndex> cause;
     bool dispatches = false;  // an operator or a Python frame
     trace::NameId domain;
+    bool runtime = false;
   };
   struct Evidence {
     std::int64_t overlap_ns = 0;  // with the time the host kept the device waiting
@@ -139,7 +146,8 @@ class GapExplainer {
   void name_cause(const Candidate& candidate, Decision& decision, Explained& out);
   [[nodiscard]] const std::vector<HostFrame>& frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns);
   [[nodiscard]] HostFrame frame_of(const Call& call) const;
-  [[nodiscard]] HostFrame launch_frame(const NextLaunch& launch) const;
+  [[nodiscard]] HostFrame launch_frame(const Gap& gap) const;
+  [[nodiscard]] CauseIndex long_launch_cause(const Gap& gap) const;
   [[nodiscard]] std::optional<HostShare> elsewhere(const Gap& gap, std::int64_t thread_id) const;
   [[nodiscard]] std::optional<CauseIndex> scheduled_cause(const Candidate& candidate) const;
   [[nodiscard]] const Call* evidence_of(const Gap& gap, std::int64_t thread_id, const HostShare& share) const;
@@ -169,6 +177,7 @@ struct CauseSum {
   std::int64_t idle_ns = 0;
   std::int64_t short_idle_ns = 0;  // in gaps of at most kLaunchGapNs
   std::int64_t warmup_ns = 0;      // in gaps whose named cause does not recur: loading code, compiling, initialising
+  std::int64_t blocked_ns = 0;     // in gaps whose named cause is no matter of launching: a call held up by something else
 };
 
 // Idle time by named cause.

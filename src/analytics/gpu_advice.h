@@ -37,10 +37,13 @@ struct GpuKernel {
 // One device of a trace.
 struct GpuFacts {
   double span_ns = 0, busy_ns = 0;
+  double steps_ns = 0;  // duration of all steps of its rank; 0: the trace has none
   double exposed_copy_ns = 0, exposed_collective_ns = 0;
-  std::map<std::string, GpuIdle> idle;  // by cause (analytics/gaps.h)
-  std::vector<HostIdle> host;           // the same time by named cause; empty: not looked for
-  double launch_ns = 0;                 // idle time due to launch overhead (analytics/gpu_limit.h)
+  std::map<std::string, GpuIdle> idle;    // by cause (analytics/gaps.h)
+  std::vector<HostIdle> host;             // the same time by named cause; empty: not looked for
+  double launch_ns = 0;                   // idle time due to launch overhead (analytics/gpu_limit.h)
+  std::map<std::string, double> copy_ns;  // device time of copies by kind (column kind of copies); empty: unknown
+  std::optional<double> pinned_ratio;     // of the time of copies from and to the host, from pinned memory; empty: unknown
   std::vector<GpuKernel> kernels;
 };
 
@@ -55,7 +58,8 @@ struct KernelRoof {
 std::vector<GpuKernel> gpu_kernels(std::span<const trace::KernelGroupRow> rows, const trace::NameTable& names, std::int32_t rank,
                                    std::int64_t device, std::span<const KernelRoof> roofs);
 
-// At most kMaxRecommendations, sorted by expected saving; gains overlap and do not add up. Empty without a span.
+// At most kMaxRecommendations, sorted by expected saving; gains overlap and do not add up. All are relative to the steps where
+// the trace has steps that last longer than the span, else to the span. Empty without a span.
 std::vector<Recommendation> recommend_gpu(const GpuFacts& facts);
 
 }  // namespace aaco::analytics::advice

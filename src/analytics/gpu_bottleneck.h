@@ -24,9 +24,10 @@ std::optional<std::size_t> least_busy(std::span<const GpuDevice> devices);
 // Parts of the kernel time by what limits the kernels (analytics/kernel_limit.h); they add up to 1.
 struct KernelParts {
   double compute = 0, memory = 0, unknown = 1;
+  double far = 0;  // of `unknown`: kernels whose work is known and far from both roofs
 };
-// From times of any unit; all unknown without any.
-KernelParts parts_of(double compute, double memory, double unknown);
+// From times of any unit; all unknown without any. `far` is a part of `unknown`.
+KernelParts parts_of(double compute, double memory, double unknown, double far = 0);
 
 // The limit of that device: what took the largest share of its span, kernel time divided by `parts`. Inconclusive if kernels of
 // unknown limit took most. The confidence is that of kClearHeadline or kCloseHeadline in `confidences`, 0.5 if it lacks them.

@@ -37,8 +37,11 @@ enum class LimitEvidence : std::uint8_t {
 };
 std::string_view to_string(LimitEvidence evidence);
 
-// Our own judgement, from kernels whose limit is known from their source (docs/formats/corpus.md).
-inline constexpr double kNearRoof = 0.5, kFarFromRoof = 0.2, kTrafficDecides = 0.4;
+// Our own judgement, from kernels whose limit is known from their source (docs/formats/corpus.md). A kernel that reaches less of
+// both roofs waits for latency, has too few waves, or does work that nobody counted: neither roof limits it.
+inline constexpr double kNearRoof = 0.5, kFarFromRoof = 0.4, kTrafficDecides = 0.4;
+// Of the peak rate, which products of matrices hardly reach three quarters of: a lower part names it.
+inline constexpr double kFarFromPeak = 0.25;
 inline constexpr double kTrafficOnlyBytesPerS = 500e9;   // no cache-resident or compute-bound kernel of this size is known to us
 inline constexpr double kTrafficOnlyFlopsPerByte = 100;  // below the ridge of every data-centre GPU in data/hardware
 // Executions that take this many times as long as the others on average are outliers and left out of the limit.
@@ -76,6 +79,7 @@ std::vector<KernelLimit> kernel_limits(std::span<const trace::KernelGroupRow> ke
 // Kernel time by limit.
 struct LimitTimes {
   double compute_ns = 0, memory_ns = 0, unknown_ns = 0;  // collectives are in none
+  double far_ns = 0;                                     // of unknown_ns: far from both roofs
   [[nodiscard]] double sum() const { return compute_ns + memory_ns + unknown_ns; }
   bool operator==(const LimitTimes&) const = default;
 };

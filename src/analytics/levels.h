@@ -63,7 +63,8 @@ struct Plan {
   [[nodiscard]] std::int64_t best(std::int64_t wanted_ns) const;
 };
 inline constexpr std::int64_t kStep = 4;             // from one resolution to the next
-inline constexpr std::int64_t kEventsPerBin = 256;   // at the finest resolution, over all tracks, on average
+inline constexpr std::int64_t kEventsPerBin = 256;   // at the finest resolution, over all tracks, on average, at most
+inline constexpr std::int64_t kPixels = 2'048;       // of a drawing of the whole trace, which needs no events
 inline constexpr std::int64_t kOverviewBins = 256;   // of the whole trace at the coarsest resolution, at least
 inline constexpr std::int64_t kFewEvents = 1 << 16;  // a trace of fewer is read as it is
 Plan plan_levels(std::int64_t event_count, std::int64_t span_ns);

@@ -23,7 +23,8 @@ struct RankTime {
   bool operator==(const RankTime&) const = default;
 };
 
-// A rank that spends less time in collectives by at least this share of the longest is the straggler.
+// A rank that spends less time in collectives by at least this share of the longest is the straggler, if its own compute or idle
+// time is longer too.
 inline constexpr double kMinWaitShare = 0.1;
 
 struct RankSkew {

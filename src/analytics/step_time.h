@@ -12,6 +12,8 @@
 
 namespace aaco::analytics::trace_time {
 
+inline constexpr const char *kShortGaps = "short gaps", *kOutsideWork = "outside device work";
+
 struct Window {
   std::int64_t start_ns = 0, end_ns = 0;
 };
@@ -32,9 +34,12 @@ struct StepTime {
   double span_ns = 0;
   double compute_ns = 0;  // union of kernels that are not collectives
   double exposed_copy_ns = 0, exposed_collective_ns = 0;
-  std::map<std::string, double> idle_ns;  // by cause, the gaps too short to be asked for theirs as "short gaps"; all add up
-  double variance_ns2 = 0;                // of the span, from the scatter of the gaps before kernels of one name and of kernels
-  std::vector<Beat> beats;                // of all devices and windows, in order
+  // By cause, the gaps too short to be asked for theirs as kShortGaps, and what lies before a device's first work or after its
+  // last as kOutsideWork; all add up.
+  std::map<std::string, double> idle_ns;
+  std::map<std::string, std::vector<double>> idle_by_window;  // the same of each device and window, ns
+  double variance_ns2 = 0;  // of the span, from the scatter of the gaps before kernels of one name and of kernels
+  std::vector<Beat> beats;  // of all devices and windows, in order
 };
 
 // Work is added in any order; gaps in any order.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct TimelineFacts {
   std::int64_t id_pairs = 0, id_falls = 0;  // neighbouring kernels with ids, and those whose id is smaller than the one before
   double idle_ratio = 0;                    // of the least busy device's span
   std::vector<RankSpan> ranks;
+  std::vector<RankSpan> processes;  // first start to last end of the host events of each process
 };
 
 struct NoTimeline {
@@ -39,6 +41,10 @@ struct NoTimeline {
 
 // Why the trace has no timeline from which a limit could be read; empty: it has one.
 std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts);
+
+// Whether a metric says how fast the program launches: the kernels of counter passes and merged runs were not launched as they
+// stand there, so these have none.
+bool is_unknown_without(const NoTimeline& none, std::string_view metric_id);
 
 // Counts in kernels in order of start how often an id falls: ids of one process rise with time.
 class IdOrder {

@@ -32,6 +32,7 @@ struct Case {
   std::string origin;
   std::string call;                          // of the query
   std::string kernel;                        // regular expression of the kernel in question; empty: none
+  std::vector<std::string> operators;        // that the query counts; empty: all products
   std::int64_t start_ns = 0, length_ns = 0;  // of a gap
   std::map<std::string, double> values;      // what the query returned, numbers only
   Truth truth;
@@ -54,6 +55,8 @@ class Words {
   [[nodiscard]] Word cause_of(std::string_view id) const;         // its class too, where the cause decides it
   // Of a warning that says why a file cannot tell; empty: it says nothing of the kind.
   [[nodiscard]] std::string reason_of(std::string_view warning) const;
+  // Of a refusal that contains one of the ids.
+  [[nodiscard]] std::string reason_in(std::string_view refusal) const;
 
  private:
   std::map<std::string, std::string, std::less<>> classes_, reasons_;

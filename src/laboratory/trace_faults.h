@@ -27,7 +27,8 @@ const std::vector<TraceFaultKind>& trace_fault_kinds();
 
 struct TraceFault {
   const TraceFaultKind* kind = nullptr;
-  double intensity = 0.5;  // above 0, at most 1
+  double intensity = 0.5;     // above 0, at most 1
+  std::uint64_t variant = 0;  // which of the recorded names of its kind a fault of the host shows
 };
 struct Stretch {
   std::int64_t start_ns = 0, end_ns = 0;
@@ -39,7 +40,7 @@ struct Applied {
   std::vector<Stretch> gaps;  // some of the intervals in which it waits for the fault, new times
 };
 
-core::Result<TraceFault> make_trace_fault(std::string_view name, double intensity);
+core::Result<TraceFault> make_trace_fault(std::string_view name, double intensity, std::uint64_t variant = 0);
 core::Json to_json(const TraceFault& fault);
 core::Json to_json(const TraceFault& fault, const Applied& applied);
 

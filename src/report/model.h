@@ -27,6 +27,7 @@ struct TimeShare {
   std::int64_t count = 0;  // executions per iteration
   std::optional<trace::Interval> ci95;  // of total_ns
   core::Json detail;                    // shapes and whatever else a click should show; may be null
+  std::string short_name = {};          // for people, different for different names: "GEMM bf16 MT256x128x32"; empty: none
 };
 
 // A series over time, thinned for drawing (the extremes of each pixel's width are kept).
@@ -67,8 +68,9 @@ struct Statement {
   std::string title;
   std::string text;
   std::optional<double> confidence_ratio;
-  std::optional<double> gain_ratio;   // expected, of the latency
+  std::optional<double> gain_ratio;   // expected, of `gain_of`
   std::vector<std::string> evidence;  // one sentence each, with its number
+  std::string gain_of = {};           // "the latency", "the device span"; empty: the latency
 };
 
 // What a metric means, so that it can be cited: from data/metrics.

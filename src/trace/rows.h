@@ -249,6 +249,34 @@ struct GapRow {
   bool operator==(const GapRow&) const = default;
 };
 
+// Work of a kernel, or of an operator in one data type, by one source, and the rates it reached. No source, no row.
+struct WorkRateRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  NameId subject, name, family;         // subject: kernel, operator
+  NameId data_type, source;             // source: shapes, or the counters joined by " + "
+  std::int64_t count = 0, time_ns = 0;  // executions of the kernel, or calls of the operator, with known work
+  std::optional<double> flops, bytes, flops_per_s, bytes_per_s;
+  NameId hardware;  // id of the hardware registry; empty: the trace's device is unknown
+  std::optional<double> peak_flops_per_s, peak_bytes_per_s, flops_ratio, bytes_ratio;
+  bool operator==(const WorkRateRow&) const = default;
+};
+
+// What follows from a collective operation on one rank: its bandwidths, and how long the rank waited for the last one.
+struct CollectiveCallRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  std::int64_t instance = -1;  // of the operation over all ranks; -1: not matched between ranks
+  NameId operation, group;
+  std::optional<std::int64_t> group_size;
+  std::int64_t rank_count = 1;  // ranks of this session that took part
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::optional<std::int64_t> data_bytes, wait_ns;  // S of nccl-tests; from its arrival to the last arrival
+  NameId wait_method, time_method;                  // arrival, duration; of the bandwidths: transfer, duration
+  std::optional<double> algorithm_bytes_per_s, bus_bytes_per_s;
+  bool operator==(const CollectiveCallRow&) const = default;
+};
+
 // What a node of the model's graph, with what runs in its kernel, should take on a device: of one execution.
 struct EstimateRow {
   std::int32_t rank = 0;
@@ -350,6 +378,8 @@ struct TimelineLevelRow {
   X(AttributionRow)        \
   X(KernelGroupRow)        \
   X(GapRow)                \
+  X(WorkRateRow)           \
+  X(CollectiveCallRow)     \
   X(EstimateRow)           \
   X(LlmRequestRow)         \
   X(LlmChunkRow)           \

@@ -13,6 +13,7 @@
 #include "workflows/diff_evidence.h"
 #include "workflows/diff_metrics.h"
 #include "workflows/diff_sides.h"
+#include "workflows/idle_causes.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {
@@ -45,6 +46,7 @@ struct DiffOutcome {
   std::optional<SuspectedCause> cause;
   std::string recommendation;                                    // what to do next
   std::optional<analytics::tracediff::TraceDifference> kernels;  // of two traces
+  std::vector<IdleCauseChange> idle_causes;                      // of two traces, the largest difference first
   std::vector<std::string> notes;                                // what the reader should know besides
 };
 

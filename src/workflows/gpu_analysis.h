@@ -19,6 +19,7 @@
 #include "trace/metric.h"
 #include "trace/sink.h"
 #include "workflows/captured_launch.h"
+#include "workflows/gpu/gpu_rates.h"
 #include "workflows/gpu_roofline.h"
 #include "workflows/gpu_sites.h"
 #include "workflows/graph_nodes.h"
@@ -58,8 +59,10 @@ struct GpuOfTrace {
   std::int64_t known_family_ns = 0;  // kernel time with a family other than "other"
   std::map<analytics::gaps::Cause, analytics::gaps::CauseSum> gaps;
   std::vector<IdleCause> idle_causes;  // the largest time first
+  core::Json copy_kinds;               // copies and fills by kind: count, sum_ns
   GpuRoofline roofline;
   GpuSites sites;
+  GpuRates rates;
   core::Json kernel_limits;  // what limits its kernels (workflows/gpu/kernel_limits.h)
 };
 

@@ -31,6 +31,8 @@ struct GpuSites {
   double measured_ns = 0;      // of all sites
   double attainable_ns = 0;    // the same, each no more than was measured
   std::vector<GpuSite> sites;  // the widest gap first
+  // FLOPs of all calls by operator, from their shapes; of any device, also an unknown one.
+  std::map<std::string, double> operator_flops;
 };
 // The best estimates that the registry's calibrations allow. A device that the registry does not know, or a type that it cannot
 // compute, has none; nor has one whose calibrations are damaged.

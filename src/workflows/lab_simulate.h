@@ -12,6 +12,7 @@ struct SimulateRequest {
   std::string session;  // of a GPU trace
   double intensity = 0.5;
   std::string tag;
+  std::uint64_t variant = 0;  // of the names that the fault shows
 };
 
 // A session of what a trace would look like with a fault of the GPU, analysed like an imported one; it says so (request.fault and

@@ -27,9 +27,12 @@ struct LabTraceScore {
   // What is said of the simulated trace by itself: its headline, where the fault takes most of the span or makes the file
   // something else, and the cause of gaps that are its doing. Groups "cause" tell faults apart.
   laboratory::corpus::Score alone;
+  std::vector<laboratory::corpus::Judgement> cases;  // behind `alone`
 };
-// Lays every simulated trace beside the one it was made of. Nothing is stored.
-core::Result<LabTraceScore> score_simulated_traces(const Services& services);
+// Lays every simulated trace beside the one it was made of; `pairs` false: judges them alone. Nothing is stored.
+core::Result<LabTraceScore> score_simulated_traces(const Services& services, bool pairs = true);
+// With every case by name, for calibration.
+core::Json cases_json(const LabTraceScore& score);
 core::Json to_json(const LabTraceScore& score);
 
 }  // namespace aaco::workflows

@@ -27,6 +27,7 @@ struct TimelineRequest {
   std::int64_t from_ns = 0, to_ns = 0;  // on the session's home clock
   std::int64_t pixels = 1'000;          // what is shorter than a pixel is merged with its neighbours
   std::size_t max_rows = 4'000;         // of a track; more are merged further. 0: no limit
+  std::size_t max_total_rows = 0;       // of all tracks, likewise
 };
 
 struct TimelineTrack {

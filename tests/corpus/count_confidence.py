@@ -3,6 +3,7 @@
 
     tests/corpus/count_confidence.py build/release/bin/aaco            prints the counts and each wrong statement
     tests/corpus/count_confidence.py build/release/bin/aaco --write    and writes them to data/rules/confidence.yaml
+    ... --simulated build/proofs/simulated_verdicts.json               adds the tuned claims of scripts/proofs/simulated_verdicts.py
 
 The data are found as in check_corpus.py; without them the exit code is 77.
 """
@@ -18,6 +19,14 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 TABLE = TOP / 'data/rules/confidence.yaml'
+
+
+def add_simulated(file, tally):
+    for case in json.loads(pathlib.Path(file).read_text())['cases']:
+        if case['split'] == 'tune' and 'claim_true' in case and 'confidence_ratio' in case:
+            counts = tally.setdefault(case['evidence_class'], [0, 0])
+            counts[0] += case['claim_true']
+            counts[1] += 1
 
 
 def count(program, data):
@@ -40,12 +49,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('program')
     parser.add_argument('--write', action='store_true')
+    parser.add_argument('--simulated', help='what scripts/proofs/simulated_verdicts.py wrote')
     arguments = parser.parse_args()
     data = pathlib.Path(os.environ.get('AACO_REAL_DATA', TOP.parent / 'shared/data'))
     if not (data / 'traces').is_dir():
         print(f'no traces in {data}')
         return 77
     tally = count(str(pathlib.Path(arguments.program).resolve()), data)
+    if arguments.simulated:
+        add_simulated(arguments.simulated, tally)
     lines = []
     for line in TABLE.read_text().splitlines():
         found = re.match(r'  - \{id: ([^,]+), right: \d+, cases: \d+\}$', line)

@@ -6,7 +6,7 @@ import pathlib
 import unittest
 
 import program
-from web_server_test import Server
+from server_test import Server
 
 MODELS = '''models:
   tokens:

@@ -1,8 +1,13 @@
 #pragma once
 
-#include <string_view>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "server/server.h"
+#include "core/result.h"
+#include "workflows/serve.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
 class App;
@@ -10,11 +15,27 @@ class App;
 
 namespace aaco::cli {
 
-struct Context;
+// --serve of the verbs that predict, and what comes with it.
+class ServeOptions {
+ public:
+  explicit ServeOptions(CLI::App& app);
+  ~ServeOptions();
+  [[nodiscard]] bool asked() const;
+  // The request for these models and devices. `batch`, `weights`: of --batch and --dtype; empty: not given.
+  [[nodiscard]] core::Result<workflows::ServeRequest> resolve(std::vector<std::string> models, std::vector<std::string> hardware,
+                                                              std::optional<std::int64_t> batch,
+                                                              const std::string& weights) const;
+  // Fails where an option of --serve was given without it.
+  [[nodiscard]] core::Status refuse_without_serve() const;
 
-// The options of `serve` and `dashboard`.
-void add_serve_options(CLI::App& verb, server::ServeRequest& request);
-// Serves until the program is asked to stop: Ctrl-C, SIGTERM.
-void serve(Context& context, const server::ServeRequest& request);
+ private:
+  struct Texts;
+  std::unique_ptr<Texts> texts_;
+  CLI::App* app_;
+};
+
+// The points as --format has it: text, json, csv, md, html.
+std::string serving_text(const std::vector<workflows::ServedPoint>& points, const workflows::ServeRequest& request,
+                         const std::string& format);
 
 }  // namespace aaco::cli

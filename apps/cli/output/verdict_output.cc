@@ -25,6 +25,8 @@ struct Page {
 
 constexpr std::size_t kKernelsShown = 8;
 constexpr int kNameWidth = 60;
+constexpr std::size_t kIdleCausesShown = 5;
+constexpr double kIdleShown = 0.02;  // of the largest cause: smaller changes are not listed
 
 template <class Wanted>
 void print_those(Page& page, const workflows::DiffOutcome& outcome, Wanted wanted) {
@@ -52,8 +54,16 @@ void print_differences(Page& page, const workflows::DiffOutcome& outcome) {
   print_those(page, outcome, [](auto severity) { return severity != hardware::Severity::changed; });
 }
 
-void print_metric(Page& page, const analytics::regression::MetricResult& metric) {
-  const std::string name = metric.device ? fmt::format("{}[{}]", metric.id, *metric.device) : metric.id;
+// The same id is of the whole trace in 'aaco show': what is compared is said where it is a step.
+std::string name_of(const analytics::regression::MetricResult& metric) {
+  std::string name = metric.device ? fmt::format("{}[{}]", metric.id, *metric.device) : metric.id;
+  if (metric.scope == "step" && metric.id.starts_with("gpu.")) name += " per step";
+  return name;
+}
+
+// `reason`: whether to say why nothing was decided.
+void print_metric(Page& page, const analytics::regression::MetricResult& metric, bool reason) {
+  const std::string name = name_of(metric);
   if (!metric.baseline || !metric.delta_ratio) return page.print(fmt::format("{:<28} not compared: {}\n", name, metric.reason));
   const std::string unit = report::unit_of_metric(metric.id, metric.unit);
   std::string line =
@@ -64,6 +74,24 @@ void print_metric(Page& page, const analytics::regression::MetricResult& metric)
         fmt::format("  [{}, {}]  detectable {:<8}", core::format_signed_percent(metric.interval->low),
                     core::format_signed_percent(metric.interval->high), core::format_percent(*metric.smallest_detectable_ratio));
   page.print(fmt::format("{} {}\n", line, metric.interval ? std::string(to_string(metric.verdict)) : metric.reason));
+  if (reason && metric.verdict == stats::Verdict::inconclusive && !metric.explanation.empty())
+    page.print("  " + metric.explanation + "\n");
+}
+
+// Idle time by what the host did, where it changed by a share of the step that shows.
+void print_idle(Page& page, const workflows::DiffOutcome& outcome) {
+  double largest = 0;
+  for (const auto& one : outcome.idle_causes) largest = std::max({largest, one.baseline_ns, one.candidate_ns});
+  std::size_t shown = 0;
+  for (const auto& one : outcome.idle_causes) {
+    if (std::abs(one.delta_ns()) < kIdleShown * largest || shown == kIdleCausesShown) break;
+    if (shown++ == 0) page.print("\nidle time by cause, per step (the whole trace if it has no steps):\n");
+    std::string line =
+        fmt::format("  {:>10}  {} -> {}  {}", (one.delta_ns() < 0 ? "-" : "+") + core::format_duration(std::abs(one.delta_ns())),
+                    core::format_duration(one.baseline_ns), core::format_duration(one.candidate_ns), one.title);
+    if (one.p_holm) line += fmt::format(" (p = {:.2g})", *one.p_holm);
+    page.print(line + "\n");
+  }
 }
 
 // Of the mean time per call, corrected for the number of kernels.
@@ -127,7 +155,8 @@ std::string verdict_text(const workflows::DiffOutcome& outcome) {
   Page page;
   print_differences(page, outcome);
   if (!outcome.metrics.empty()) page.print("\n");
-  for (const auto& metric : outcome.metrics) print_metric(page, metric);
+  for (const auto& metric : outcome.metrics) print_metric(page, metric, &metric != &outcome.metrics.front());
+  print_idle(page, outcome);
   if (outcome.kernels) print_kernels(page, *outcome.kernels);
   page.print(fmt::format("\nverdict: {}", outcome.verdict));
   if (!outcome.opposite.empty()) page.print(": " + outcome.opposite);

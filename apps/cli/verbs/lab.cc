@@ -78,6 +78,8 @@ void add_simulate(CLI::App& lab, Context& context) {
   verb->add_option("fault", request->fault, "Fault name (see 'aaco lab faults')")->required();
   verb->add_option("session", request->session, "Session with a GPU trace: id, path, latest or tag:NAME")->required();
   verb->add_option("--intensity", request->intensity, "Fault intensity, above 0 and at most 1")->capture_default_str();
+  verb->add_option("--variant", request->variant, "Which of the fault's event names to record (faults of the host)")
+      ->capture_default_str();
   verb->add_option("--tag", request->tag, "Tag for the new session");
   verb->add_flag("--json", *json, "Print JSON instead of the report");
   verb->footer(
@@ -199,11 +201,21 @@ void print_score(const Context& context, const workflows::LabReport& report, boo
   context.print(fmt::format("decompositions with at most 15 % unexplained: {} of {}\n", within, examples.unexplained.size()));
 }
 
+void score_simulated(Context& context, bool json) {
+  const auto score = workflows::score_simulated_traces(make_services(context), false);
+  if (!score) return context.fail(score.error());
+  context.progress("");
+  if (json) return context.print_json(workflows::cases_json(*score));
+  print_alone(context, score->alone);
+}
+
 void add_score(CLI::App& lab, Context& context) {
   CLI::App* verb = lab.add_subcommand("score", "Score the bottleneck classifier and the cause analysis against injected faults");
   auto json = std::make_shared<bool>(false);
   auto file = std::make_shared<std::string>();
   verb->add_flag("--json", *json, "Print JSON");
+  auto alone = std::make_shared<bool>(false);
+  verb->add_flag("--simulated", *alone, "Judge simulated traces only, each by itself; --json lists every case");
   verb->add_option("--examples", *file, "Write each example with features and predictions, one JSON object per line");
   auto corpus = std::make_shared<CorpusOptions>();
   CLI::Option* cases =
@@ -219,7 +231,8 @@ void add_score(CLI::App& lab, Context& context) {
       "holds out whole models, intensities and generators. Traces created by 'aaco lab simulate' are compared with their "
       "originals,\n"
       "and the cause that 'aaco diff' reports is scored.");
-  verb->callback([&context, json, file, corpus, cases] {
+  verb->callback([&context, json, file, corpus, cases, alone] {
+    if (*alone) return score_simulated(context, *json);
     if (cases->count() > 0) {
       if (corpus->folder.empty()) corpus->folder = "tests/corpus";
       return score_against_corpus(context, *corpus, *json);

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/context.h"
-#include "cli/options/serve_options.h"
+#include "cli/options/server_options.h"
 
 namespace aaco::cli {
 

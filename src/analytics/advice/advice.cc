@@ -133,6 +133,7 @@ core::Json to_json(const std::vector<Recommendation>& recommendations) {
                                  {"title", one.title},
                                  {"text", one.text},
                                  {"gain_ratio", one.gain_ratio},
+                                 {"gain_of", one.gain_of},
                                  {"gain_interval", core::Json::array({one.least_gain_ratio, one.gain_ratio})},
                                  {"confidence", one.confidence},
                                  {"effort", one.effort},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analytics/advice/copy_mix.h"
 #include "core/numbers.h"
 #include "trace/kernel_name.h"
 
@@ -19,13 +20,17 @@ constexpr double kFusedShare = 0.5;  // of two element-wise kernels fused, each 
 constexpr double kSure = 0.8, kLikely = 0.6, kPerhaps = 0.4;
 constexpr double kChange = 2, kRewrite = 3;  // effort
 
+// What every gain and share is relative to.
+double whole_ns(const GpuFacts& facts) { return std::max(facts.span_ns, facts.steps_ns); }
+std::string_view whole(const GpuFacts& facts) { return facts.steps_ns > facts.span_ns ? "the steps" : "the device span"; }
+
 std::string share(double ns, const GpuFacts& facts) {
-  return fmt::format("{} ({} of the span)", core::format_duration(ns), core::format_percent(ns / facts.span_ns));
+  return fmt::format("{} ({} of {})", core::format_duration(ns), core::format_percent(ns / whole_ns(facts)), whole(facts));
 }
 
 std::string span_then(double saved_ns, const GpuFacts& facts) {
-  return fmt::format("the span would be {} instead of {}", core::format_duration(facts.span_ns - saved_ns),
-                     core::format_duration(facts.span_ns));
+  return fmt::format("{} would take {} instead of {}", whole(facts), core::format_duration(whole_ns(facts) - saved_ns),
+                     core::format_duration(whole_ns(facts)));
 }
 
 std::string gaps(std::int64_t count) { return core::format_count(static_cast<double>(count)) + (count == 1 ? " gap" : " gaps"); }
@@ -52,7 +57,7 @@ double total(const std::vector<GpuKernel>& kernels) {
 
 class Adviser {
  public:
-  explicit Adviser(const GpuFacts& facts) : facts_(facts) {
+  explicit Adviser(const GpuFacts& facts) : facts_(facts), copies_(facts.copy_ns, facts.pinned_ratio) {
     const double sum = total(facts.kernels);
     // Kernels' times are a sum, the busy time is a union: a kernel saved saves its share of the union.
     const double busy = facts.busy_ns - facts.exposed_copy_ns - facts.exposed_collective_ns;
@@ -75,9 +80,10 @@ class Adviser {
  private:
   void add(std::string id, std::string title, std::string text, double saved_ns, double confidence, double effort,
            std::string basis) {
-    const double gain = std::min(saved_ns / facts_.span_ns, 0.99);
+    const double gain = std::min(saved_ns / whole_ns(facts_), 0.99);
     if (!(gain >= kMinGain)) return;
     list_.push_back({std::move(id), std::move(title), std::move(text), gain, confidence, effort, std::move(basis)});
+    list_.back().gain_of = whole(facts_);
   }
 
   GpuIdle idle(std::initializer_list<const char*> causes) const {
@@ -94,14 +100,15 @@ class Adviser {
   void host_causes() {
     double dispatch_ns = 0;
     for (const HostIdle& one : facts_.host) {
-      if (one.cause == "unknown" && one.idle.idle_ns / facts_.span_ns >= kMinGain)
+      if (one.cause == "unknown" && one.idle.idle_ns / whole_ns(facts_) >= kMinGain)
         list_.push_back(
             {"unexplained_idle", "trace the host as well: the trace does not explain why the device is idle",
              "The trace contains no host events during these times.", 0, kPerhaps, kChange,
              fmt::format("{} idle in {} of unknown cause", share(one.idle.idle_ns, facts_), gaps(one.idle.gap_count))});
       if (one.cause == "framework" || one.cause == "python") dispatch_ns += one.idle.idle_ns;
       if (one.launching || one.cause == "unknown" || one.cause == "framework" || one.cause == "python") continue;
-      add(one.cause, "idle: " + one.title, one.remedy, one.idle.idle_ns, kSure, kChange,
+      const std::string remedy = one.cause == "synchronous-copy" ? copies_.blocking_remedy(one.remedy) : one.remedy;
+      add(one.cause, "idle: " + one.title, remedy, one.idle.idle_ns, kSure, kChange,
           fmt::format("{} idle, {}; {}", share(one.idle.idle_ns, facts_), gaps(one.idle.gap_count),
                       span_then(one.idle.idle_ns, facts_)));
     }
@@ -134,7 +141,7 @@ class Adviser {
                     span_then(sync.idle_ns, facts_)));
     const GpuIdle unknown = idle({"queue_empty", "unknown"});
     // Tracing more saves nothing by itself: what it would gain is not known.
-    if (unknown.idle_ns / facts_.span_ns >= kMinGain)
+    if (unknown.idle_ns / whole_ns(facts_) >= kMinGain)
       list_.push_back({"unexplained_idle", "trace the host as well: the trace does not explain why the device is idle",
                        "The trace contains no host calls during these gaps.", 0, kPerhaps, kChange,
                        fmt::format("{} idle in {} of unknown cause", share(unknown.idle_ns, facts_), gaps(unknown.gap_count))});
@@ -153,10 +160,9 @@ class Adviser {
   }
 
   void copies() {
-    add("copy_bound", "overlap the copies (pinned memory, a separate stream), or keep tensors on the device",
-        "Copies run while no kernel is running.", facts_.exposed_copy_ns, kLikely, kChange,
-        fmt::format("{} of exposed copies; {}", share(facts_.exposed_copy_ns, facts_),
-                    span_then(facts_.exposed_copy_ns, facts_)));
+    for (const CopyAdvice& one : copies_.advice(facts_.exposed_copy_ns))
+      add("copy_bound", one.title, one.text, one.exposed_ns, kLikely, kChange,
+          fmt::format("{} of exposed {}; {}", share(one.exposed_ns, facts_), one.what, span_then(one.exposed_ns, facts_)));
   }
 
   void collectives() {
@@ -213,6 +219,7 @@ class Adviser {
   }
 
   const GpuFacts& facts_;
+  CopyMix copies_;
   double visible_ = 0;  // of a kernel's time, what no other kernel hides
   std::vector<Recommendation> list_;
 };

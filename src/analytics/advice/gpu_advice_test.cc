@@ -51,6 +51,23 @@ TEST(GpuAdvice, OnlyExposedTimeIsGained) {
   EXPECT_EQ(of(recommend_gpu(calm()), "copy_bound"), nullptr);
 }
 
+TEST(GpuAdvice, GainsHaveOneNamedWhole) {
+  GpuFacts facts = calm();
+  facts.exposed_copy_ns = 250'000;
+  facts.host = {{"data-loading", "loading", "workers", false, {2, 100'000}}};
+  for (const auto& one : recommend_gpu(facts)) EXPECT_EQ(one.gain_of, "the device span");
+  facts.steps_ns = 2'000'000;
+  const auto list = recommend_gpu(facts);
+  EXPECT_NEAR(of(list, "copy_bound")->gain_ratio, 0.125, 1e-9);
+  EXPECT_NEAR(of(list, "data-loading")->gain_ratio, 0.05, 1e-9);
+  for (const auto& one : list) {
+    EXPECT_EQ(one.gain_of, "the steps");
+    EXPECT_EQ(one.basis.find("span"), std::string::npos) << one.basis;
+  }
+  facts.steps_ns = 900'000;  // overlapping steps: the span is longer
+  EXPECT_EQ(recommend_gpu(facts).front().gain_of, "the device span");
+}
+
 TEST(GpuAdvice, ComparesKernelsWithDeviceLimits) {
   GpuFacts facts = calm();
   facts.kernels = {{"gemm", "gemm", 10, 600'000, 150'000, false}, {"norm", "normalisation", 4, 400'000, 390'000, true}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analytics/bottleneck.h"
 
@@ -99,14 +100,32 @@ void rule_out(const RuleBook& book, const Features& features, std::vector<ClassS
     }
     return measured || !unheard(kind);
   };
+  // What spoke for a class whose need is not met speaks for another, if there is one.
+  const auto heir_of = [&](const BottleneckClass& kind) -> std::string {
+    for (const Need& need : kind.needs)
+      if (const auto value = value_of(need.signal); value && *value <= need.above && !need.otherwise.empty()) {
+        const BottleneckClass* const heir = book.find(need.otherwise);
+        if (heir != nullptr && possible(*heir)) return heir->id;
+      }
+    return {};
+  };
+  std::map<std::string, double> inherited;
   std::vector<ClassScore> left;
   double sum = 0;
   for (const ClassScore& one : ranking) {
     const BottleneckClass* const kind = book.find(one.class_id);
-    if (kind != nullptr && !possible(*kind)) continue;
+    if (kind != nullptr && !possible(*kind)) {
+      if (const std::string heir = heir_of(*kind); !heir.empty()) inherited[heir] += one.probability;
+      continue;
+    }
     left.push_back(one);
+  }
+  for (ClassScore& one : left) {
+    if (const auto more = inherited.find(one.class_id); more != inherited.end()) one.probability += more->second;
     sum += one.probability;
   }
+  std::stable_sort(left.begin(), left.end(),
+                   [](const ClassScore& a, const ClassScore& b) { return a.probability > b.probability; });
   if (sum <= 0) return;
   for (ClassScore& one : left) one.probability /= sum;
   ranking = std::move(left);

@@ -103,6 +103,23 @@ TEST(Rules, EveryMeasuredNeedMustBeMet) {
   EXPECT_EQ(class_of({{"process.wait_cores", 1}}), "a") << "a rule supports it";
 }
 
+TEST(Rules, WhatSpokeForAnImpossibleClassSpeaksForItsHeir) {
+  const auto book = parse(
+      "schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, needs: {signal: others.wait_ratio, above: 0.2, otherwise: c}, "
+      "strategies: [x]}\n  - {id: b, title: B, meaning: M, strategies: [y]}\n  - {id: c, title: C, meaning: M, strategies: [z]}\n"
+      "rules:\n  - {class: a, signal: process.wait_cores, from: 0.1, to: 0.3, weight: 1}\n");
+  ASSERT_TRUE(book) << book.error().text();
+  const auto possible_signals = with({{"process.wait_cores", 1}, {"others.wait_ratio", 0.1}});
+  std::vector<ClassScore> ranking = {{"a", 0.6}, {"b", 0.3}, {"c", 0.1}};
+  rule_out(*book, features_of(*book, possible_signals), ranking);
+  ASSERT_EQ(ranking.size(), 2U);
+  EXPECT_EQ(ranking[0].class_id, "c");
+  EXPECT_NEAR(ranking[0].probability, 0.7, 1e-9);
+  EXPECT_FALSE(
+      parse("schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, needs: {signal: others.wait_ratio, above: 1, "
+            "otherwise: no}, strategies: [x]}\nrules: []\n"));
+}
+
 // Two threads of the run's own process spin; little else runs.
 TEST(Rules, OwnThreadsAreNotOtherProcesses) {
   const auto found = classify_by_rules(shipped(), with({{"process.wait_cores", 2},

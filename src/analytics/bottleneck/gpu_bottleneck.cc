@@ -28,9 +28,9 @@ std::optional<std::size_t> least_busy(std::span<const GpuDevice> devices) {
   return chosen;
 }
 
-KernelParts parts_of(double compute, double memory, double unknown) {
+KernelParts parts_of(double compute, double memory, double unknown, double far) {
   const double sum = compute + memory + unknown;
-  return sum > 0 ? KernelParts{compute / sum, memory / sum, unknown / sum} : KernelParts();
+  return sum > 0 ? KernelParts{compute / sum, memory / sum, unknown / sum, far / sum} : KernelParts();
 }
 
 std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const KernelParts& parts,
@@ -66,10 +66,18 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const Ker
     return found;
   }
   found.class_id = kInconclusive;
-  found.undecided = fmt::format(
-      "Kernels with unknown limits take {} of the span: no operator shapes and no counters give their distance to the "
-      "device's peak rate and bandwidth.",
-      core::format_percent(shares.compute * parts.unknown));
+  const std::string unknown = core::format_percent(shares.compute * parts.unknown);
+  if (2 * parts.far >= parts.unknown)
+    found.undecided = fmt::format(
+        "Kernels with unknown limits take {} of the span, and {} are far from both the device's peak rate and its bandwidth: "
+        "latency, "
+        "low occupancy or work that was not counted limits these.",
+        unknown, core::format_percent(shares.compute * parts.far));
+  else
+    found.undecided = fmt::format(
+        "Kernels with unknown limits take {} of the span: no operator shapes and no counters give their distance to the "
+        "device's peak rate and bandwidth.",
+        unknown);
   return found;
 }
 

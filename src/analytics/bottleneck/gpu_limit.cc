@@ -27,7 +27,10 @@ GpuLimitShares shares_of(const trace_time::DeviceTime& time, const std::map<gaps
     warmup += sum.warmup_ns;
   }
   const std::int64_t small = std::max<std::int64_t>(0, time.idle_ns - explained);
-  std::int64_t launch = idle_of(gaps, gaps::Cause::launch_latency) + (micro ? small : 0);
+  // One call that something else holds up is no launch rate.
+  const auto latency = gaps.find(gaps::Cause::launch_latency);
+  const std::int64_t blocked = latency == gaps.end() ? 0 : latency->second.blocked_ns;
+  std::int64_t launch = idle_of(gaps, gaps::Cause::launch_latency) - blocked + (micro ? small : 0);
   // A host that is late by little between microkernels is late because it launches them one by one.
   if (const auto late = gaps.find(gaps::Cause::host_late); micro && late != gaps.end()) launch += late->second.short_idle_ns;
   GpuLimitShares shares;

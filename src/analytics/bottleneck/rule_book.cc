@@ -17,10 +17,12 @@ bool is_signal(std::string_view id) {
 }
 
 Result<Need> parse_need(const YamlNode& node) {
-  AACO_TRY(node.only_keys({"signal", "above"}));
+  AACO_TRY(node.only_keys({"signal", "above", "otherwise"}));
   Need need;
   AACO_ASSIGN(need.signal, node.require_string("signal"));
   AACO_ASSIGN(need.above, node.require_f64("above"));
+  AACO_ASSIGN(const auto otherwise, node.optional_string("otherwise"));
+  need.otherwise = otherwise.value_or("");
   if (!is_signal(need.signal)) return node.error("unknown signal '" + need.signal + "'");
   return need;
 }
@@ -96,6 +98,10 @@ Result<RuleBook> RuleBook::parse(const YamlNode& document) {
     book.classes_.push_back(std::move(one));
   }
   if (book.classes_.empty()) return document.error("no classes defined");
+  for (const BottleneckClass& one : book.classes_)
+    for (const Need& need : one.needs)
+      if (!need.otherwise.empty() && book.find(need.otherwise) == nullptr)
+        return classes->error("unknown class '" + need.otherwise + "'");
   AACO_ASSIGN(const YamlNode* const rules, document.require("rules"));
   for (const YamlNode& node : rules->items()) {
     AACO_ASSIGN(Rule rule, parse_rule(node));

@@ -95,7 +95,7 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
 }
 
 core::Status CauseBook::find_own(const core::YamlNode& document) {
-  const std::array<std::pair<std::string_view, CauseIndex*>, 12> needed = {{{"first-use", &own_.first_use},
+  const std::array<std::pair<std::string_view, CauseIndex*>, 15> needed = {{{"first-use", &own_.first_use},
                                                                             {"launch", &own_.launch},
                                                                             {"launch-latency", &own_.launch_latency},
                                                                             {"device-latency", &own_.device_latency},
@@ -106,7 +106,10 @@ core::Status CauseBook::find_own(const core::YamlNode& document) {
                                                                             {"disk", &own_.disk},
                                                                             {"sleep", &own_.sleep},
                                                                             {"python", &own_.python},
-                                                                            {"unknown", &own_.unknown}}};
+                                                                            {"unknown", &own_.unknown},
+                                                                            {"lock", &own_.lock},
+                                                                            {"queue-full", &own_.queue_full},
+                                                                            {"blocked-launch", &own_.blocked_launch}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);
     if (!found) return document.error("cause '" + std::string(id) + "' is missing");

@@ -36,7 +36,9 @@ std::string evidence_class_of(const trace::GapRow& row, const trace::NameTable& 
   const std::string_view cause = names.text(row.cause), host = names.text(row.host_cause);
   const bool named = !host.empty() && host != kNames.back();
   if (cause == kNames.back() && !named) return {};
-  return "gap." + std::string(cause) + (named ? ".named" : "");
+  // Code of the program or the framework is what is left where no event tells an activity: it is true less often.
+  const bool vague = host == "python" || host == "framework" || host == "lock";
+  return "gap." + std::string(cause) + (vague ? ".vague" : named ? ".named" : "");
 }
 
 GapExplainer::GapExplainer(trace::NameTable& names, const CauseBook* book, const confidence::Table* confidences)
@@ -55,6 +57,7 @@ const GapExplainer::Known& GapExplainer::known(const trace::ApiCallRow& row) {
   const std::string_view domain = names_.text(row.domain);
   const std::string_view name = names_.text(row.name);
   const bool runtime = trace::is_gpu_runtime(domain);
+  known.runtime = runtime;
   const bool step = name.starts_with("ProfilerStep");
   known.dispatches = domain == "cpu_op" || domain == "python";
   if (const auto of = host_domain(domain); of && book_ != nullptr && !step) known.cause = book_->match(*of, name);
@@ -100,14 +103,14 @@ void GapExplainer::still_idle(std::vector<Idler> idlers) {
 
 void GapExplainer::add_call(const trace::ApiCallRow& row) {
   if (row.end_ns <= row.start_ns || !trace_time::is_time(row.start_ns) || !trace_time::is_time(row.end_ns)) return;
-  const auto& [role, cause, dispatches, domain] = known(row);
+  const auto& [role, cause, dispatches, domain, runtime] = known(row);
   if (const std::pair place(row.rank, row.thread_id); dispatches && place != last_dispatcher_) {
     dispatchers_.insert(place);
     last_dispatcher_ = place;
   }
   if (dispatches && names_.text(domain) == "python") python_ranks_.insert(row.rank);
   if (role == Role::ignored) return;
-  const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role, cause};
+  const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role, cause, runtime};
   if (role == Role::device_wait) {
     auto& waits = waits_[{row.rank, row.thread_id}];
     waits.push_back(call);

@@ -6,10 +6,6 @@
 namespace aaco::analytics::gaps {
 namespace {
 
-// The first launch of a kernel loads its code where the call takes this long; other calls take 3 to 50 us (our own judgement:
-// code objects of the shared traces load in 1 to 330 ms).
-constexpr std::int64_t kFirstUseNs = 1'000'000;
-
 void add_share(std::vector<HostShare>& shares, CauseIndex cause, std::int64_t time_ns) {
   if (time_ns <= 0) return;
   const auto place = std::find_if(shares.begin(), shares.end(), [&](const HostShare& share) { return share.cause == cause; });
@@ -45,10 +41,11 @@ HostFrame GapExplainer::frame_of(const Call& call) const {
 }
 
 // A launch is a cause of its own where it is long: it loads code, or is blocked.
-HostFrame GapExplainer::launch_frame(const NextLaunch& launch) const {
+HostFrame GapExplainer::launch_frame(const Gap& gap) const {
   const auto& own = book_->own();
+  const NextLaunch& launch = *gap.launch;
   const std::int64_t length = launch.end_ns - launch.start_ns;
-  if (launch.is_first && !launch.is_copy && length >= kFirstUseNs) return {launch.start_ns, launch.end_ns, own.first_use, false};
+  if (length >= kLongLaunchNs) return {launch.start_ns, launch.end_ns, long_launch_cause(gap), false};
   const CauseIndex cause =
       launch.is_graph ? own.graph_launch : book_->match(HostDomain::runtime, names_.text(launch.api)).value_or(own.launch);
   return {launch.start_ns, launch.end_ns, cause, book_->at(cause).weak && length < kLaunchGapNs};
@@ -64,9 +61,9 @@ const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64
       continue;
     const bool is_launch = !launched && call.start_ns == gap.launch->start_ns && call.name == gap.launch->api;
     launched = launched || is_launch;
-    frames.push_back(is_launch ? launch_frame(*gap.launch) : frame_of(call));
+    frames.push_back(is_launch ? launch_frame(gap) : frame_of(call));
   }
-  if (!launched && gap.launch->end_ns > gap.start_ns) frames.push_back(launch_frame(*gap.launch));
+  if (!launched && gap.launch->end_ns > gap.start_ns) frames.push_back(launch_frame(gap));
   const auto outer_first = [](const HostFrame& a, const HostFrame& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   };
@@ -119,6 +116,7 @@ void GapSums::add(const Explained& gap, const CauseBook& book) {
   if (length <= kLaunchGapNs) sum.short_idle_ns += length;
   if (gap.host_cause) ++host_causes[*gap.host_cause].gap_count;
   if (gap.host_cause && book.at(*gap.host_cause).class_id == "warmup") sum.warmup_ns += length;
+  if (gap.host_cause && book.at(*gap.host_cause).class_id == "host") sum.blocked_ns += length;
   for (const HostShare& share : gap.host) host_causes[share.cause].idle_ns += share.time_ns;
 }
 

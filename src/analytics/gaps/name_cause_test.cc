@@ -67,7 +67,61 @@ TEST_F(NamedGapTest, FirstLaunchLoadsCode) {
   EXPECT_EQ(cause(), "first-use");
   EXPECT_EQ(explained_.cause, Cause::host_late);
 }
-TEST_F(NamedGapTest, LaterLongLaunchIsALaunch) { EXPECT_EQ(launch(1.1, 10.9).cause(), "launch"); }
+TEST_F(NamedGapTest, LaterLongLaunchHasNoRecordedReason) {
+  EXPECT_EQ(launch(1.1, 10.9).cause(), "blocked-launch");
+  gap_.busy_since_ns = ns(0.5);
+  EXPECT_EQ(cause(), "blocked-launch") << "the device was idle for most of the call";
+}
+TEST_F(NamedGapTest, LaunchOfLessThanAMillisecondIsALaunch) {
+  gap_.end_ns = ns(1.7);
+  EXPECT_EQ(launch(1.1, 1.65).cause(), "launch");
+}
+TEST_F(NamedGapTest, LaunchThatBlockedWhileTheDeviceWasBusy) {
+  explainer_->still_idle({{0, ns(-40)}});
+  gap_.busy_since_ns = ns(-50);
+  EXPECT_EQ(launch(-30, 10.9).cause(), "queue-full");
+  gap_.busy_since_ns = ns(-5);
+  EXPECT_EQ(cause(), "blocked-launch") << "it was busy for a small part of the call";
+}
+TEST_F(NamedGapTest, LaunchBehindACallOfAnotherThread) {
+  launch(1.1, 10.9).call("hip", "hipGraphExecUpdate", 1.05, 10.85, 2);
+  EXPECT_EQ(cause(), "lock");
+}
+TEST_F(NamedGapTest, AnotherThreadThatWaitsForTheDeviceHoldsNoLock) {
+  launch(1.1, 10.9).call("hip", "hipStreamSynchronize", 1.05, 10.85, 2);
+  EXPECT_EQ(cause(), "blocked-launch");
+}
+TEST_F(NamedGapTest, AnotherThreadThatReturnedEarlierHeldNoLock) {
+  launch(1.1, 10.9).call("hip", "hipGraphExecUpdate", 1.05, 8, 2);
+  EXPECT_EQ(cause(), "blocked-launch");
+}
+TEST_F(NamedGapTest, LaunchBehindAnAllocationOfAnotherThread) {
+  launch(1.1, 10.9).call("hip", "hipMalloc", 0.5, 10.8, 2);
+  EXPECT_EQ(cause(), "allocation");
+}
+TEST_F(NamedGapTest, LaunchBehindCodeLoadedByAnotherThread) {
+  launch(1.1, 10.9).call("hip", "hipModuleLoadData", 1.05, 10.5, 2);
+  EXPECT_EQ(cause(), "first-use");
+}
+TEST_F(NamedGapTest, CodeLoadedInsideALaunch) {
+  launch(1.1, 10.9).call("hip", "hipModuleLoadData", 1.2, 10.8);
+  EXPECT_EQ(cause(), "first-use");
+}
+TEST_F(NamedGapTest, LongAsynchronousCopyBlocks) {
+  launch(1.1, 10.9, "hipMemcpyAsync");
+  gap_.launch->is_copy = true;
+  EXPECT_EQ(cause(), "synchronous-copy");
+}
+TEST_F(NamedGapTest, ABlockedLaunchDoesNotCountAsLaunchRate) {
+  GapSums sums;
+  launch(1.1, 10.9);
+  sums.add(explainer_->explain(gap_), book_);
+  EXPECT_EQ(sums.causes[Cause::launch_latency].blocked_ns, ns(10));
+  gap_.end_ns = ns(1.5);
+  launch(1.1, 1.45);
+  sums.add(explainer_->explain(gap_), book_);
+  EXPECT_EQ(sums.causes[Cause::launch_latency].blocked_ns, ns(10));
+}
 TEST_F(NamedGapTest, WorkLaunchedBefore) { EXPECT_EQ(launch(0.5, 0.6).cause(), "device-latency"); }
 TEST_F(NamedGapTest, AnotherThreadFrees) {
   launch(10.9, 10.95).call("cpu_op", "aten::add", 1, 10.5).call("hip", "hipFree", 1.2, 10.4, 2);

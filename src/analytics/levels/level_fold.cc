@@ -43,9 +43,10 @@ std::int64_t Plan::best(std::int64_t wanted_ns) const {
 
 Plan plan_levels(std::int64_t event_count, std::int64_t span_ns) {
   if (event_count < kFewEvents || span_ns <= 0) return {};
-  const double bin = static_cast<double>(span_ns) / static_cast<double>(event_count) * kEventsPerBin;
+  const double events = static_cast<double>(span_ns) / static_cast<double>(event_count) * kEventsPerBin;
+  const double bin = std::min(events, static_cast<double>(span_ns) / kPixels);
   Plan plan{1, 1};
-  while (static_cast<double>(plan.finest_ns) < bin) plan.finest_ns *= kStep;
+  while (static_cast<double>(plan.finest_ns * kStep) <= bin) plan.finest_ns *= kStep;
   plan.coarsest_ns = plan.finest_ns;
   while (plan.coarsest_ns * kStep <= span_ns / kOverviewBins) plan.coarsest_ns *= kStep;
   return plan;

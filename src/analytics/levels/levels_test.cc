@@ -77,9 +77,13 @@ TEST(Plan, SmallTracesNeedNone) { EXPECT_TRUE(plan_levels(kFewEvents - 1, 1'000'
 TEST(Plan, TracesWithoutTimeNeedNone) { EXPECT_TRUE(plan_levels(1'000'000, 0).empty()); }
 TEST(Plan, RowsStayFewerThanEvents) {
   const Plan plan = plan_levels(100'000'000, 1'000'000'000'000);
-  EXPECT_GE(plan.finest_ns, 1'000'000'000'000 / 100'000'000 * kEventsPerBin);
+  EXPECT_GE(kStep * plan.finest_ns, 1'000'000'000'000 / 100'000'000 * kEventsPerBin);
   EXPECT_LE(plan.coarsest_ns, 1'000'000'000'000 / kOverviewBins);
   EXPECT_GE(plan.resolutions().size(), 4U);
+}
+TEST(Plan, TheWholeTraceIsDrawnWithoutItsEvents) {
+  for (const std::int64_t events : {kFewEvents, std::int64_t{750'000}, std::int64_t{100'000'000}})
+    EXPECT_GT(plan_levels(events, 3'700'000'000).best(3'700'000'000 / kPixels), 0);
 }
 TEST(Plan, FindsTheCoarsestThatIsFineEnough) {
   const Plan plan{64, 1024};

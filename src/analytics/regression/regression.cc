@@ -106,6 +106,19 @@ std::string describe(const MetricResult& result) {
   return text;
 }
 
+std::string resolution(const MetricResult& result) {
+  if (!result.interval || !result.smallest_detectable_ratio) return "";
+  return fmt::format(" (CI {} to {}, smallest detectable change {})", core::format_signed_percent(result.interval->low),
+                     core::format_signed_percent(result.interval->high), core::format_percent(*result.smallest_detectable_ratio));
+}
+
+// "12 values".
+std::string values_of(const std::vector<SessionSample>& side) {
+  std::size_t count = 0;
+  for (const SessionSample& sample : side) count += std::max<std::size_t>(1, sample.series.size());
+  return core::format_count(static_cast<double>(count)) + (count == 1 ? " value" : " values");
+}
+
 MetricResult without_verdict(const MetricInput& metric, std::string reason) {
   MetricResult result;
   result.id = metric.id;
@@ -137,10 +150,12 @@ MetricResult compare_one(const MetricInput& metric, const Options& options) {
   }
   if (metric.better == Better::neither && result.verdict != Verdict::equivalent && result.verdict != Verdict::inconclusive) {
     result.verdict = Verdict::inconclusive;
-    result.explanation =
-        "changed by " + core::format_signed_percent(*result.delta_ratio) + "; neither direction is better for this metric";
+    result.explanation = "changed by " + core::format_signed_percent(*result.delta_ratio) + resolution(result) +
+                         "; neither direction is better for this metric, so no verdict is given";
   }
   if (result.explanation.empty()) result.explanation = describe(result);
+  if (result.verdict == Verdict::inconclusive && result.method != Method::none)
+    result.explanation += fmt::format("; {} and {}", values_of(metric.a), values_of(metric.b));
   return result;
 }
 

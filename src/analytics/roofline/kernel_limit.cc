@@ -123,7 +123,7 @@ class Judge {
     if (!limit.memory_ratio || (sum.flops > 0 && !limit.compute_ratio)) return without_roofs(limit);
     const double compute = limit.compute_ratio.value_or(0), memory = *limit.memory_ratio;
     const double reached = std::max(compute, memory);
-    if (reached < kFarFromRoof) {
+    if (reached < (compute >= memory ? kFarFromPeak : kFarFromRoof)) {
       limit.evidence = LimitEvidence::far_from_both;
     } else {
       limit.bound = compute >= memory ? KernelBound::compute : KernelBound::memory;
@@ -133,7 +133,8 @@ class Judge {
     }
     limit.text = fmt::format("{} of the peak rate and {} of the bandwidth ({}) by {}", core::format_percent(compute),
                              core::format_percent(memory), rate(*limit.bytes_per_s), limit.work_from);
-    if (limit.bound == KernelBound::unknown) limit.text += ": far from both limits";
+    if (limit.bound == KernelBound::unknown)
+      limit.text += ": far from both limits, so latency, occupancy or uncounted work limits it";
   }
 
   void decide_one_side(const Sum& sum, double typical, KernelLimit& limit) const {
@@ -202,6 +203,7 @@ LimitTimes limit_times(std::span<const KernelLimit> limits) {
     // The time of outliers has another reason than the kernel's limit.
     const double outlier = limit.outlier_ns.value_or(0);
     times.unknown_ns += outlier;
+    if (limit.evidence == LimitEvidence::far_from_both) times.far_ns += limit.time_ns - outlier;
     (limit.bound == KernelBound::compute  ? times.compute_ns
      : limit.bound == KernelBound::memory ? times.memory_ns
                                           : times.unknown_ns) += limit.time_ns - outlier;

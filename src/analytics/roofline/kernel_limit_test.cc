@@ -64,9 +64,18 @@ TEST_F(KernelLimitTest, UnknownWorkIsNotMemoryBound) {
 TEST_F(KernelLimitTest, ShapesDecide) {
   EXPECT_EQ(shaped(60e9, 1e8).bound, KernelBound::compute);
   EXPECT_EQ(shaped(60e9, 1e8).evidence, LimitEvidence::shapes_near);
-  EXPECT_EQ(shaped(1e9, 3e8).bound, KernelBound::memory);
-  EXPECT_EQ(shaped(1e9, 3e8).evidence, LimitEvidence::shapes_below);
+  EXPECT_EQ(shaped(1e9, 4.5e8).bound, KernelBound::memory);
+  EXPECT_EQ(shaped(1e9, 4.5e8).evidence, LimitEvidence::shapes_below);
+  EXPECT_EQ(shaped(30e9, 1e7).bound, KernelBound::compute);
   EXPECT_EQ(shaped(0, 8e8).bound, KernelBound::memory) << "a copy";
+}
+TEST_F(KernelLimitTest, LowRatesOnBothRoofsNameNeither) {
+  for (const double bytes : {2e8, 3e8, 3.9e8}) {
+    EXPECT_EQ(shaped(1e9, bytes).bound, KernelBound::unknown) << bytes;
+    EXPECT_EQ(counted(1e9, bytes).evidence, LimitEvidence::far_from_both) << bytes;
+  }
+  EXPECT_THAT(shaped(1e9, 3e8).text, HasSubstr("latency, occupancy or uncounted work"));
+  EXPECT_EQ(shaped(20e9, 1e7).evidence, LimitEvidence::far_from_both);
 }
 TEST_F(KernelLimitTest, CountersDecideAndAreNamed) {
   const auto limit = counted(1e9, 7e8);

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "analytics/kernel_work.h"
+#include "analytics/roofline/library_operators.h"
+#include "analytics/roofline/operator_call.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 
@@ -11,80 +13,11 @@ namespace {
 
 using core::Json;
 using fingerprint::Family;
-using Shape = std::vector<double>;
-
-constexpr double kLargestExtent = 1e12;
-
-struct Type {
-  std::string_view theirs, ours;
-  double bytes;
-};
-constexpr std::array<Type, 13> kTypes = {{{"float", "float32", 4},
-                                          {"c10::Half", "float16", 2},
-                                          {"c10::BFloat16", "bfloat16", 2},
-                                          {"double", "float64", 8},
-                                          {"c10::Float8_e4m3fn", "float8", 1},
-                                          {"c10::Float8_e5m2", "float8", 1},
-                                          {"c10::Float8_e4m3fnuz", "float8", 1},
-                                          {"c10::Float8_e5m2fnuz", "float8", 1},
-                                          {"signed char", "int8", 1},
-                                          {"Half", "float16", 2},
-                                          {"BFloat16", "bfloat16", 2},
-                                          {"Float", "float32", 4},
-                                          {"Double", "float64", 8}}};
-
-// The arguments of one call.
-class Call {
- public:
-  explicit Call(const Json& arguments)
-      : dims_(arguments.contains("Input Dims") ? arguments["Input Dims"] : arguments["Input dims"]),
-        types_(arguments["Input type"]),
-        concrete_(arguments["Concrete Inputs"]) {}
-
-  // Of a tensor with `least` to `most` dimensions; empty: no such tensor.
-  [[nodiscard]] Shape shape(std::size_t index, std::size_t least, std::size_t most) const {
-    if (index >= dims_.items().size()) return {};
-    Shape shape;
-    for (const Json& extent : dims_.items()[index].items()) {
-      const auto value = extent.as_f64();
-      if (!value || *value < 1 || *value > kLargestExtent) return {};
-      shape.push_back(*value);
-    }
-    return shape.size() < least || shape.size() > most ? Shape() : shape;
-  }
-  [[nodiscard]] const Type* type(std::size_t index) const {
-    if (index >= types_.items().size()) return nullptr;
-    const auto place =
-        std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& type) { return type.theirs == types_.items()[index].text(); });
-    return place == kTypes.end() ? nullptr : place;
-  }
-  [[nodiscard]] std::string_view text(std::size_t index) const {
-    return index < concrete_.items().size() ? concrete_.items()[index].text() : std::string_view();
-  }
-  // "[1, 2]"; one number stands for all. Empty where it is not that.
-  [[nodiscard]] Shape list(std::size_t index, std::size_t size) const {
-    const auto parsed = Json::parse(text(index));
-    if (!parsed) return {};
-    Shape values;
-    for (const Json& item : parsed->items()) values.push_back(item.as_f64().value_or(-1));
-    if (values.size() == 1) values.resize(size, values.front());
-    const bool odd = std::any_of(values.begin(), values.end(), [](double v) { return v < 0 || v > kLargestExtent; });
-    return odd || values.size() != size ? Shape() : values;
-  }
-
- private:
-  const Json& dims_;
-  const Json& types_;
-  const Json& concrete_;
-};
-
 double product(const Shape& shape) {
   double out = 1;
   for (const double extent : shape) out *= extent;
   return out;
 }
-
-std::int64_t whole(double extent) { return static_cast<std::int64_t>(extent); }
 
 // A [.., M, K] times B [.., K, N].
 std::optional<OperatorWork> matmul(const Call& call, std::size_t a_index, std::size_t rank, double output_bytes) {
@@ -271,7 +204,7 @@ std::optional<OperatorWork> over_rows(const Call& call, const RowOperator& row) 
 
 std::optional<OperatorWork> operator_site(std::string_view name, const Json& arguments) {
   constexpr std::string_view kPrefix = "aten::";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
+  if (!name.starts_with(kPrefix)) return library_work(name, arguments);
   const std::string_view bare = name.substr(kPrefix.size());
   const auto row =
       std::find_if(kRowOperators.begin(), kRowOperators.end(), [&](const RowOperator& one) { return one.name == bare; });
@@ -283,7 +216,7 @@ std::optional<OperatorWork> operator_site(std::string_view name, const Json& arg
 // Positions are those of the operators' schemas in PyTorch (native_functions.yaml).
 std::optional<OperatorWork> operator_work(std::string_view name, const Json& arguments) {
   constexpr std::string_view kPrefix = "aten::";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
+  if (!name.starts_with(kPrefix)) return library_work(name, arguments);
   name.remove_prefix(kPrefix.size());
   const Call call(arguments);
   if (name == "mm") return matmul(call, 0, 2, 0);

@@ -101,6 +101,24 @@ bool clock_explains(const TraceSide& a, const TraceSide& b, double compute_ns) {
   return compute_ns > 0 ? change < -kClockMoved : change > kClockMoved;
 }
 
+std::map<std::string, std::string> activities_of(const TraceSide& a, const TraceSide& b) {
+  auto both = a.activities;
+  both.insert(b.activities.begin(), b.activities.end());
+  return both;
+}
+
+// Idle time that grew in the direction of the whole, by activity of the host; what is none under host_waiting.
+std::map<std::string, double> idle_weights(const TraceSide& a, const TraceSide& b, double sign, const std::string& other) {
+  const auto activities = activities_of(a, b);
+  std::map<std::string, double> weights;
+  const auto add = [&](const TraceSide& side, double factor) {
+    for (const auto& [cause, ns] : side.idle_ns) weights[activities.contains(cause) ? cause : other] += factor * ns;
+  };
+  add(b, sign);
+  add(a, -sign);
+  return weights;
+}
+
 std::string title_of(const std::string& id, const bottleneck::BottleneckClass* kind, bool slower) {
   if (id == "more_launches") return slower ? "more launches" : "fewer launches";
   if (id == "slower_kernels") return "slower kernels";
@@ -152,16 +170,13 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
   if (decomposition.delta_ns == 0) return {};
   const double sign = decomposition.delta_ns < 0 ? -1 : 1;
   const KernelSums sums = sums_of(a, b);
-  double idle = 0;
-  for (const auto& [cause, ns] : b.idle_ns) idle += ns;
-  for (const auto& [cause, ns] : a.idle_ns) idle -= ns;
   const double compute = sign * (b.compute_ns - a.compute_ns);
   const bool launches =
       sums.count_a > 0 && sums.count_b > 0 && std::max(sums.count_b / sums.count_a, sums.count_a / sums.count_b) >= kMoreLaunches;
-  std::map<std::string, double> weights;
+  const auto activities = activities_of(a, b);
+  std::map<std::string, double> weights = idle_weights(a, b, sign, launches ? "more_launches" : "host_waiting");
   weights["copy_bound"] = sign * (b.exposed_copy_ns - a.exposed_copy_ns);
   weights["communication_bound"] = sign * (b.exposed_collective_ns - a.exposed_collective_ns);
-  weights[launches ? "more_launches" : "host_waiting"] += sign * idle;
   if (launches) {
     weights["more_launches"] += compute;
   } else {
@@ -180,7 +195,11 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
   for (const auto& [id, weight] : weights) {
     if (weight <= 0) continue;
     const auto* kind = book.find(id);
-    Cause cause{id, title_of(id, kind, sign > 0), weight / sum, weight / std::abs(decomposition.delta_ns), {seen}};
+    const auto activity = activities.find(id);
+    const std::string title = activity == activities.end() ? title_of(id, kind, sign > 0)
+                              : sign > 0                   ? activity->second
+                                                           : "less time in " + activity->second;
+    Cause cause{id, title, weight / sum, weight / std::abs(decomposition.delta_ns), {seen}};
     if (id == "clock_throttling")
       cause.evidence.push_back(
           fmt::format("mean clock {:.4g} MHz instead of {:.4g} MHz", *b.clock_hz * 1e-6, *a.clock_hz * 1e-6));

@@ -134,6 +134,38 @@ TEST(Traces, IdleMeansHostAndCopiesMeanCopies) {
   EXPECT_EQ(first(b), "communication_bound");
 }
 
+TEST(Traces, TheActivityThatGrewIsNamed) {
+  TraceSide a = calm(), b = calm();
+  a.idle_ns["data-loading"] = 50;
+  a.span_ns += 50;
+  a.activities = {{"data-loading", "loading and preparing data"}, {"gc", "garbage collection"}};
+  b.idle_ns["data-loading"] = 450;
+  b.idle_ns["gc"] = 20;
+  b.idle_ns["host_late"] = 90;
+  b.span_ns = 1000 + 450 + 20 - 10;
+  auto causes = causes_of(a, b);
+  ASSERT_EQ(causes.size(), 2U) << "host_late shrank";
+  EXPECT_EQ(causes[0].id, "data-loading");
+  EXPECT_EQ(causes[0].title, "loading and preparing data");
+  EXPECT_EQ(causes[1].id, "gc") << "known to one side only";
+  causes = causes_of(b, a);
+  EXPECT_EQ(causes[0].id, "data-loading");
+  EXPECT_EQ(causes[0].title, "less time in loading and preparing data");
+}
+
+TEST(Traces, ShortGapsAreNoActivity) {
+  TraceSide a = calm(), b = calm();
+  a.activities = {{"data-loading", "loading and preparing data"}};
+  a.idle_ns["data-loading"] = 200;
+  a.span_ns = 1200;
+  b.idle_ns["data-loading"] = 100;
+  b.idle_ns["short gaps"] = 400;
+  b.span_ns = 1500;
+  const auto causes = causes_of(a, b);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].id, "host_waiting") << "data loading took less";
+}
+
 TEST(Traces, RemainderIsUnexplained) {
   TraceSide b = calm();
   b.span_ns = 1300;

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include "core/numbers.h"
+
 namespace aaco::analytics::trace_time {
 namespace {
+
+constexpr double kOwnShare = 0.5;  // of the difference in collectives, that the late rank's own work must explain
+constexpr double kProved = 0.9;
 
 // Largest over mean, less one.
 std::optional<double> excess(const std::vector<double>& values) {
@@ -11,6 +16,15 @@ std::optional<double> excess(const std::vector<double>& values) {
   for (const double value : values) sum += value, largest = std::max(largest, value);
   if (values.empty() || sum <= 0) return std::nullopt;
   return largest * static_cast<double>(values.size()) / sum - 1;
+}
+
+// What the late rank does longer, where that is a large part of what the other one waits; empty: neither.
+std::string own_time(const RankTime& late, const RankTime& waits, double waited_ns) {
+  const auto compute = static_cast<double>(late.compute_ns - waits.compute_ns);
+  const auto idle = static_cast<double>(late.idle_ns - waits.idle_ns);
+  if (compute >= kOwnShare * waited_ns) return "computes " + core::format_duration(compute) + " longer";
+  if (idle >= kOwnShare * waited_ns) return "is idle for " + core::format_duration(idle) + " longer: its host is late";
+  return {};
 }
 
 void find_straggler(const std::vector<RankTime>& ranks, RankSkew& skew) {
@@ -24,13 +38,15 @@ void find_straggler(const std::vector<RankTime>& ranks, RankSkew& skew) {
   if (span > 0) skew.collective_wait_ratio = waited / span;
   const double difference = static_cast<double>(most->collective_sum_ns - least->collective_sum_ns);
   if (difference < kMinWaitShare * static_cast<double>(most->collective_sum_ns)) return;
-  const auto busiest = std::max_element(ranks.begin(), ranks.end(),
-                                        [](const RankTime& a, const RankTime& b) { return a.compute_ns < b.compute_ns; });
+  // Late ranks are proved by what they do before the collective: collectives may take longer on one rank for reasons of the
+  // network.
+  const std::string before = own_time(*least, *most, difference);
+  if (before.empty()) return;
   skew.straggler = least->rank;
-  skew.confidence = busiest->rank == least->rank ? 0.9 : 0.6;
-  skew.evidence = "rank " + std::to_string(least->rank) + " spends the least time in collectives, so it arrives last" +
-                  (busiest->rank == least->rank ? "; it also has the longest compute time"
-                                                : ", but another rank has the longest compute time");
+  skew.confidence = kProved;
+  skew.evidence = "rank " + std::to_string(least->rank) + " spends " + core::format_duration(difference) +
+                  " less in collectives than rank " + std::to_string(most->rank) + ", so it arrives last; before them it " +
+                  before;
 }
 
 }  // namespace

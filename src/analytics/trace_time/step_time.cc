@@ -22,6 +22,15 @@ void StepTimer::add_gap(const trace::GapRow& row, const std::string& cause) {
 
 namespace {
 
+// Shorter gaps are not asked for their cause (analytics/gaps.h, kDefaultThresholdNs).
+constexpr std::int64_t kShortGapNs = 5'000;
+
+// Idle time of a window that no gap with a cause covers.
+struct Rest {
+  double idle_ns = 0;
+  std::int64_t short_ns = 0;  // of it, between pieces of work
+};
+
 // The last window that began at or before a time; the first one where none did.
 std::size_t window_at(const std::vector<Window>& windows, std::int64_t time_ns) {
   const auto after = std::upper_bound(windows.begin(), windows.end(), time_ns,
@@ -102,6 +111,14 @@ StepTime StepTimer::finish(double kernel_variance_ns2) {
     std::stable_sort(list.begin(), list.end(), [](const auto& x, const auto& y) { return x.start_ns < y.start_ns; });
     const auto windows = windows_of(device, list);
     std::vector<DeviceTimeFold> folds(windows.size());
+    std::vector<Rest> rests(windows.size());
+    const auto first = static_cast<std::size_t>(time.window_count);
+    const auto idles = [&](const std::string& cause, std::size_t window, double ns) {
+      time.idle_ns[cause] += ns;
+      auto& of = time.idle_by_window[cause];
+      of.resize(std::max(of.size(), first + windows.size()));
+      of[first + window] += ns;
+    };
     std::map<std::uint32_t, Scatter> gaps;  // by the work that ends them
     add_beats(windows, list, time.beats);
     for (const Work& one : list)
@@ -111,9 +128,11 @@ StepTime StepTimer::finish(double kernel_variance_ns2) {
         part.start_ns = std::max(one.start_ns, windows[i].start_ns);
         part.end_ns = std::min(one.end_ns, windows[i].end_ns);
         if (part.end_ns <= part.start_ns) continue;
-        if (const auto idle = folds[i].add(part)) gaps[one.name.value].add(static_cast<double>(idle->end_ns - idle->start_ns));
+        const auto idle = folds[i].add(part);
+        if (!idle) continue;
+        gaps[one.name.value].add(static_cast<double>(idle->end_ns - idle->start_ns));
+        if (idle->end_ns - idle->start_ns < kShortGapNs) rests[i].short_ns += idle->end_ns - idle->start_ns;
       }
-    double idle = 0;
     for (std::size_t i = 0; i < windows.size(); ++i) {
       const auto part = folds[i].finish();
       const auto span = static_cast<double>(std::max<std::int64_t>(0, windows[i].end_ns - windows[i].start_ns));
@@ -122,7 +141,7 @@ StepTime StepTimer::finish(double kernel_variance_ns2) {
       const auto exposed = static_cast<double>(part.exposed_collective_ns);
       time.exposed_collective_ns += exposed;
       time.exposed_copy_ns += static_cast<double>(part.busy_ns - part.compute_ns) - exposed;
-      idle += span - static_cast<double>(part.busy_ns);
+      rests[i].idle_ns = span - static_cast<double>(part.busy_ns);
       kernel_sum += static_cast<double>(part.kernel_sum_ns);
     }
     for (const auto& gap : gaps_[device])
@@ -130,10 +149,14 @@ StepTime StepTimer::finish(double kernel_variance_ns2) {
         const double part = static_cast<double>(std::min(gap.end_ns, windows[i].end_ns)) -
                             static_cast<double>(std::max(gap.start_ns, windows[i].start_ns));
         if (part <= 0) continue;
-        time.idle_ns[gap.cause] += part;
-        idle -= part;
+        idles(gap.cause, i, part);
+        rests[i].idle_ns -= part;
       }
-    time.idle_ns["short gaps"] += std::max(0.0, idle);
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      const double rest = std::max(0.0, rests[i].idle_ns), small = std::min(rest, static_cast<double>(rests[i].short_ns));
+      idles(kShortGaps, i, small);
+      if (rest > small) idles(kOutsideWork, i, rest - small);
+    }
     for (const auto& [name, scatter] : gaps) variance += scatter.of_sum();
     time.window_count += static_cast<double>(windows.size());
   }
@@ -144,6 +167,7 @@ StepTime StepTimer::finish(double kernel_variance_ns2) {
   for (double* value : {&time.span_ns, &time.compute_ns, &time.exposed_copy_ns, &time.exposed_collective_ns})
     *value /= time.window_count;
   for (auto& [cause, ns] : time.idle_ns) ns /= time.window_count;
+  for (auto& [cause, list] : time.idle_by_window) list.resize(static_cast<std::size_t>(time.window_count));
   return time;
 }
 

@@ -12,6 +12,7 @@ constexpr double kFallingIds = 0.2;
 constexpr std::int64_t kMinIdPairs = 16;
 // Launches without work: recorded into a graph, or nobody traced their kernels.
 constexpr std::int64_t kLaunchesPerWork = 5, kMinRecorded = 50;
+constexpr std::int64_t kBetweenRunsNs = 1'000'000'000;
 constexpr double kKernelsOnlyIdle = 0.2;  // idle time that nothing can explain (our own judgement)
 
 // Ranks of one job run at the same time. Those that communicate are of one job, though their hosts' clocks may differ.
@@ -23,6 +24,17 @@ bool are_apart(std::vector<RankSpan> ranks) {
   return true;
 }
 
+// Processes of one program overlap in time. Whether one begins so long after all before it have ended.
+bool begin_again(std::vector<RankSpan> processes) {
+  std::sort(processes.begin(), processes.end(), [](const RankSpan& a, const RankSpan& b) { return a.start_ns < b.start_ns; });
+  std::int64_t until = INT64_MAX;
+  for (const RankSpan& one : processes) {
+    if (until != INT64_MAX && one.start_ns - until >= kBetweenRunsNs) return true;
+    until = until == INT64_MAX ? one.end_ns : std::max(until, one.end_ns);
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
@@ -31,6 +43,11 @@ std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
     return NoTimeline{"merged-runs", fmt::format("the {} traces do not overlap in time: they are separate runs, not ranks of one "
                                                  "job. Import them one by one to find what limits each",
                                                  facts.ranks.size())};
+  if (begin_again(facts.processes))
+    return NoTimeline{"merged-runs",
+                      fmt::format("the host events come from {} processes that do not overlap in time: the file contains "
+                                  "separate runs, and the time between them means nothing. Import one run",
+                                  facts.processes.size())};
   if (2 * facts.counted_dispatch_count >= facts.kernel_count && facts.counted_dispatch_count > 0)
     return NoTimeline{"counter-pass",
                       "the kernels ran one by one for their hardware counters: the time between them belongs to the "
@@ -52,6 +69,12 @@ std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
   if (!facts.has_host_events && facts.idle_ratio >= kKernelsOnlyIdle)
     return NoTimeline{"kernels-only", "the trace contains kernels and no host events: why the device was idle is not recorded"};
   return std::nullopt;
+}
+
+bool is_unknown_without(const NoTimeline& none, std::string_view metric_id) {
+  const bool of_launches =
+      metric_id == "launch.tax" || metric_id == "launch.rate_per_second" || metric_id == "launch.lost_time_ratio";
+  return of_launches && (none.reason == "counter-pass" || none.reason == "merged-runs");
 }
 
 void IdOrder::add(const trace::KernelRow& row) {

@@ -109,5 +109,29 @@ TEST(Timeline, IdsAreComparedWithinADevice) {
   EXPECT_EQ(facts.id_falls, 1);
 }
 
+TEST(Timeline, ProcessesThatBeginAgainAreSeparateRuns) {
+  constexpr std::int64_t kHourNs = 3'600'000'000'000;
+  TimelineFacts facts;
+  facts.kernel_count = 100;
+  facts.has_host_events = true;
+  facts.processes = {{kHourNs, kHourNs + 1000}, {0, 1000}};
+  const auto none = why_no_timeline(facts);
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->reason, "merged-runs");
+  facts.processes = {{0, 1000}, {500, kHourNs + 10}, {kHourNs, kHourNs + 1000}};
+  EXPECT_FALSE(why_no_timeline(facts)) << "one lasts until the next";
+  facts.processes = {{0, 1000}, {2000, 3000}};
+  EXPECT_FALSE(why_no_timeline(facts)) << "a helper that began a little later";
+  facts.processes = {{0, 1000}};
+  EXPECT_FALSE(why_no_timeline(facts));
+}
+
+TEST(Timeline, LaunchRatesNeedKernelsAsTheyWereLaunched) {
+  EXPECT_TRUE(is_unknown_without({"counter-pass", ""}, "launch.tax"));
+  EXPECT_TRUE(is_unknown_without({"merged-runs", ""}, "launch.rate_per_second"));
+  EXPECT_FALSE(is_unknown_without({"counter-pass", ""}, "gpu.kernel_sum_ns"));
+  EXPECT_FALSE(is_unknown_without({"kernels-only", ""}, "launch.tax"));
+}
+
 }  // namespace
 }  // namespace aaco::analytics::trace_time

@@ -112,6 +112,7 @@ Category Reader::category_without_words(const TraceEvent& event) const {
 
 void Reader::device_work(const TraceEvent& event, Category category, Span span) {
   keep();
+  if (category == Category::copy) host_memory_.add(event.name, span.end_ns - span.start_ns);
   const auto gpu = gpu_processes_.empty() ? gpu_processes_.end() : gpu_processes_.find(event.process);
   if (event.category.empty() && gpu != gpu_processes_.end()) {
     if (category != Category::kernel) {
@@ -276,6 +277,7 @@ void Reader::finish(core::Json& facts) {
   if (host_rows_.arguments_left_out() > 0)
     account_.notes.push_back("arguments of " + std::to_string(host_rows_.arguments_left_out()) +
                              " calls were dropped: too many distinct values");
+  host_memory_.write(facts);
   if (overhead_ns_ > 0) facts.set("profiler_overhead_ns", overhead_ns_);
   if (python_frames_ > 0) facts.set("python_frames", python_frames_);
   if (profiler_span_) {

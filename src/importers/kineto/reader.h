@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "importers/kineto.h"
+#include "importers/kineto/host_memory.h"
 #include "importers/kineto/host_rows.h"
 #include "importers/kineto/late_ids.h"
 #include "importers/kineto/span_links.h"
@@ -61,6 +62,7 @@ class Reader {
   std::unordered_map<const char*, std::int64_t> dropped_;  // by literal
   std::int64_t kept_ = 0;
   std::int64_t overhead_ns_ = 0;
+  HostMemory host_memory_;
   std::int64_t python_frames_ = 0;
   std::optional<Span> profiler_span_;
 };

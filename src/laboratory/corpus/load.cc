@@ -60,6 +60,9 @@ core::Result<Case> read_case(const YamlNode& node) {
   AACO_ASSIGN(one.origin, node.require_string("origin"));
   AACO_ASSIGN(const YamlNode* query, node.require("query"));
   AACO_ASSIGN(one.call, query->require_string("call"));
+  if (const YamlNode* arguments = query->find("args"); arguments != nullptr && arguments->find("operators") != nullptr) {
+    AACO_ASSIGN(one.operators, arguments->find("operators")->as_strings());
+  }
   if (const YamlNode* arguments = query->find("args"); arguments != nullptr && arguments->find("kernel") != nullptr) {
     AACO_ASSIGN(one.kernel, arguments->require_string("kernel"));
   }
@@ -163,6 +166,12 @@ Words::Word Words::cause_of(std::string_view id) const {
   std::replace(key.begin(), key.end(), '-', '_');
   const auto found = causes_.find(key);
   return found != causes_.end() ? found->second : Word{"", own_word(id)};
+}
+
+std::string Words::reason_in(std::string_view refusal) const {
+  for (const auto& [id, word] : reasons_)
+    if (refusal.find(id) != std::string_view::npos) return word;
+  return "";
 }
 
 std::string Words::reason_of(std::string_view warning) const {

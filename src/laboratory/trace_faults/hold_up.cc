@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
+#include "laboratory/trace_faults/activities.h"
 #include "laboratory/trace_faults/row_times.h"
 
 // Faults that keep the launching thread from launching: time is put in before a launch, and what took it is told by events of the
@@ -14,28 +14,36 @@ constexpr double kWaitsPerWork = 2;          // at intensity 1
 constexpr std::size_t kMaxHolds = 40;        // of a trace
 constexpr std::int64_t kMinHoldNs = 50'000;  // far above the shortest gap that is looked at
 constexpr double kMinCovered = 0.5;          // of the gap, by what the host does
+constexpr double kMostOfGap = 0.6;           // of a gap, for the fault to be why it is there
 constexpr double kPageableBytesPerNs = 12;   // of a copy from pageable memory
-constexpr auto kHoldUps = std::to_array<std::string_view>(
-    {"host_data_loader", "host_garbage_collection", "host_allocation", "host_synchronous_copies", "host_first_use"});
 
 struct Hold {
   std::size_t kernel = 0, launch = 0;
   std::int64_t previous_end_ns = 0;
 };
 
+enum class Which { any, first, later };  // executions of a kernel
+
 // The kernels that begin a stretch of work soon after they were launched: the device waited for the host.
-std::vector<Hold> candidates(const TraceRows& rows, std::int64_t extra_ns, bool first_of_name) {
+std::vector<Hold> candidates(const TraceRows& rows, std::int64_t extra_ns, Which which) {
   const auto busy = all_busy(rows);
   const Launches launches = launches_of(rows);
   std::map<std::int64_t, std::size_t> begins;
   for (std::size_t i = 0; i < rows.kernels.size(); ++i) begins.emplace(rows.kernels[i].start_ns, i);
   std::vector<Hold> found;
   std::set<std::uint32_t> seen;
+  std::map<std::uint32_t, std::int64_t> first_start;  // by name
+  for (const auto& row : rows.kernels) {
+    const auto place = first_start.try_emplace(row.name.value, row.start_ns).first;
+    place->second = std::min(place->second, row.start_ns);
+  }
   for (std::size_t i = 1; i < busy.size(); ++i) {
     const std::size_t kernel = begins.at(busy[i].start_ns);
     const auto& row = rows.kernels[kernel];
     const auto launch = launches.find({row.rank, row.correlation_id});
-    if (launch == launches.end() || (first_of_name && !seen.insert(row.name.value).second)) continue;
+    if (launch == launches.end()) continue;
+    if (which == Which::first && !seen.insert(row.name.value).second) continue;
+    if (which == Which::later && row.start_ns == first_start.at(row.name.value)) continue;
     const std::int64_t late = rows.calls[launch->second].start_ns - busy[i - 1].end_ns;
     if (static_cast<double>(late) >= -(1 - kMinCovered) * static_cast<double>(extra_ns))
       found.push_back({kernel, launch->second, busy[i - 1].end_ns});
@@ -51,7 +59,7 @@ std::vector<Hold> some_of(const std::vector<Hold>& all) {
 }
 
 // What the launching thread does meanwhile.
-void tell(std::string_view fault, const Runtime& runtime, const trace::ApiCallRow& launch, Stretch when, TraceRows& rows,
+void tell(const Activity& activity, const Runtime& runtime, const trace::ApiCallRow& launch, Stretch when, TraceRows& rows,
           trace::NameTable& names) {
   trace::ApiCallRow row;
   row.rank = launch.rank;
@@ -59,22 +67,9 @@ void tell(std::string_view fault, const Runtime& runtime, const trace::ApiCallRo
   row.thread_id = launch.thread_id;
   row.start_ns = when.start_ns;
   row.end_ns = when.end_ns;
-  const auto add = [&](std::string_view domain, std::string_view name) {
-    row.domain = names.intern(domain);
-    row.name = names.intern(name);
-    rows.calls.push_back(row);
-  };
-  if (fault == "host_data_loader") {
-    add("annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
-  } else if (fault == "host_garbage_collection") {
-    add("python", "<built-in function collect>");
-  } else if (fault == "host_allocation") {
-    add(runtime.domain, runtime.allocate);
-  } else if (fault == "host_synchronous_copies") {
-    add(runtime.domain, runtime.copy);
-  } else {
-    add(runtime.domain, runtime.load_module);
-  }
+  row.domain = names.intern(activity.domain.empty() ? runtime.domain : activity.domain);
+  row.name = names.intern(std::string_view(runtime.domain) == "hip" ? activity.hip : activity.cuda);
+  rows.calls.push_back(row);
 }
 
 void put_copy(const trace::KernelRow& kernel, Stretch when, TraceRows& rows, trace::NameTable& names) {
@@ -91,17 +86,22 @@ void put_copy(const trace::KernelRow& kernel, Stretch when, TraceRows& rows, tra
 
 }  // namespace
 
-bool is_hold_up(std::string_view fault) { return std::find(kHoldUps.begin(), kHoldUps.end(), fault) != kHoldUps.end(); }
+bool is_hold_up(std::string_view fault) { return has_activities(fault); }
 
 core::Result<Applied> hold_up(const TraceFault& fault, TraceRows& rows, trace::NameTable& names) {
   const std::string_view id = fault.kind->id;
-  const bool inside = id == "host_first_use", copies = id == "host_synchronous_copies";
+  const bool first = id == "host_first_use", inside = first || id == "host_blocked_launch",
+             copies = id == "host_synchronous_copies";
+  const Activity* activity = activity_of(id, fault.variant);
   const auto work = static_cast<double>(length_of(all_busy(rows)));
   const auto extra_for = [&](std::size_t holds) {
     return std::max<std::int64_t>(
         kMinHoldNs, std::llround(kWaitsPerWork * fault.intensity * work / static_cast<double>(std::max<std::size_t>(1, holds))));
   };
-  std::vector<Hold> holds = some_of(candidates(rows, extra_for(kMaxHolds), inside));
+  std::vector<Hold> holds = some_of(candidates(rows, extra_for(kMaxHolds),
+                                               first    ? Which::first
+                                               : inside ? Which::later
+                                                        : Which::any));
   if (holds.empty())
     return core::fail(core::ErrorCode::invalid_input,
                       "the device in this trace never waits for a launch, so delaying the host has no effect",
@@ -124,13 +124,16 @@ core::Result<Applied> hold_up(const TraceFault& fault, TraceRows& rows, trace::N
     const trace::ApiCallRow launch = rows.calls[holds[i].launch];
     const Stretch when = inside ? Stretch{launch.start_ns + 1, std::min(launch.start_ns + 1 + extra, launch.end_ns)}
                                 : Stretch{launch.start_ns - extra, launch.start_ns};
-    tell(id, runtime, launch, when, rows, names);
+    if (activity != nullptr) tell(*activity, runtime, launch, when, rows, names);
     // The device copies while the host waits for it.
     if (copies) put_copy(rows.kernels[holds[i].kernel], {std::max(when.start_ns, gaps[i].start_ns), when.end_ns}, rows, names);
   }
   Applied applied;
   applied.share_ratio = static_cast<double>(idle_of(rows) - idle) / static_cast<double>(std::max<std::int64_t>(1, span_of(rows)));
-  if (!copies) applied.gaps = std::move(gaps);  // copies fill them
+  // Copies fill them; in the others the fault is the truth where it takes most of the gap.
+  for (const Stretch& gap : gaps)
+    if (!copies && kMostOfGap * static_cast<double>(gap.end_ns - gap.start_ns) <= static_cast<double>(extra))
+      applied.gaps.push_back(gap);
   return applied;
 }
 

@@ -56,6 +56,46 @@ const std::vector<TraceFaultKind>& trace_fault_kinds() {
        "first-use",
        {"library-initialisation", "jit-compilation"},
        {"memory", "compute", "data-loading"}},
+      {"host_checkpoint",
+       "checkpoint",
+       "the launching thread writes a checkpoint",
+       "waits twice as long as the busy intervals",
+       "host",
+       "checkpoint",
+       {},
+       {"launch", "memory", "data-loading"}},
+      {"host_logging",
+       "logging",
+       "the launching thread writes logs",
+       "waits twice as long as the busy intervals",
+       "host",
+       "logging",
+       {},
+       {"launch", "memory", "data-loading"}},
+      {"host_compilation",
+       "jit_compilation",
+       "kernels are compiled in the loop",
+       "waits twice as long as the busy intervals",
+       "warmup",
+       "jit-compilation",
+       {},
+       {"launch", "memory", "data-loading"}},
+      {"host_synchronisation",
+       "host_waiting",
+       "the launching thread waits for the device and launches late",
+       "waits twice as long as the busy intervals",
+       "host",
+       "synchronisation",
+       {},
+       {"launch", "memory", "data-loading"}},
+      {"host_blocked_launch",
+       "host_waiting",
+       "launch calls block for a reason that is not recorded",
+       "calls twice as long as the busy intervals",
+       "host",
+       "launch",
+       {"unknown"},
+       {"memory", "compute", "data-loading", "warmup"}},
       {"slow_rank",
        "slow_rank",
        "one rank computes more slowly, the others wait in their collectives",
@@ -115,7 +155,7 @@ core::Json to_json(const TraceFault& fault, const Applied& applied) {
   return document.set("share_ratio", applied.share_ratio).set("gaps_ns", std::move(gaps));
 }
 
-core::Result<TraceFault> make_trace_fault(std::string_view name, double intensity) {
+core::Result<TraceFault> make_trace_fault(std::string_view name, double intensity, std::uint64_t variant) {
   const auto& kinds = trace_fault_kinds();
   const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& one) { return one.id == name; });
   if (kind == kinds.end()) {
@@ -128,13 +168,14 @@ core::Result<TraceFault> make_trace_fault(std::string_view name, double intensit
   if (!std::isfinite(intensity) || intensity <= 0 || intensity > 1)
     return core::fail(core::ErrorCode::invalid_argument, "the intensity must be above 0 and at most 1",
                       "1 means: " + std::string(kind->intensity));
-  return TraceFault{&*kind, intensity};
+  return TraceFault{&*kind, intensity, variant};
 }
 
 core::Json to_json(const TraceFault& fault) {
   return core::Json::object({{"fault", fault.kind->id},
                              {"cause", fault.kind->cause},
                              {"intensity_ratio", fault.intensity},
+                             {"variant", static_cast<std::int64_t>(fault.variant)},
                              {"generator", "simulated"},
                              {"means", fault.kind->title}});
 }

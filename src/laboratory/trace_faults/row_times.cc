@@ -63,9 +63,8 @@ Launches launches_of(const TraceRows& rows) {
 
 Runtime runtime_of(const TraceRows& rows, const trace::NameTable& names) {
   for (const auto& call : rows.calls)
-    if (names.text(call.domain).starts_with("cuda"))
-      return {"cuda_runtime", "cudaLaunchKernel", "cudaGraphLaunch", "cudaMalloc", "cudaMemcpy", "cuModuleLoadData"};
-  return {"hip", "hipLaunchKernel", "hipGraphLaunch", "hipMalloc", "hipMemcpy", "hipModuleLoadData"};
+    if (names.text(call.domain).starts_with("cuda")) return {"cuda_runtime", "cudaLaunchKernel", "cudaGraphLaunch"};
+  return {"hip", "hipLaunchKernel", "hipGraphLaunch"};
 }
 
 }  // namespace aaco::laboratory::trace_faults

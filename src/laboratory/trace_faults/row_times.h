@@ -33,9 +33,6 @@ struct Runtime {
   const char* domain;
   const char* launch;
   const char* graph_launch;
-  const char* allocate;
-  const char* copy;
-  const char* load_module;
 };
 Runtime runtime_of(const TraceRows& rows, const trace::NameTable& names);
 

@@ -111,10 +111,10 @@ TEST(Apply, RefusesATraceWithoutKernels) {
 }
 
 // What the launching thread did in the gap before the second kernel.
-std::string host_event(std::string_view fault, std::int64_t& gap_ns) {
+std::string host_event(std::string_view fault, std::int64_t& gap_ns, std::uint64_t variant = 0) {
   trace::NameTable names;
   TraceRows rows = rows_of(names);
-  const auto applied = apply(*make_trace_fault(fault, 1), rows, names);
+  const auto applied = apply(*make_trace_fault(fault, 1, variant), rows, names);
   EXPECT_TRUE(applied);
   gap_ns = rows.kernels[1].start_ns - rows.kernels[0].end_ns;
   EXPECT_GT(applied->share_ratio, fault == "host_synchronous_copies" ? -1 : 0.5);
@@ -133,6 +133,22 @@ TEST(HoldUp, TheHostDoesSomethingElseBeforeALaunch) {
   EXPECT_EQ(host_event("host_garbage_collection", gap), "<built-in function collect>");
   EXPECT_EQ(host_event("host_allocation", gap), "hipMalloc");
   EXPECT_EQ(host_event("host_synchronous_copies", gap), "hipMemcpy");
+}
+TEST(HoldUp, VariantsAreOtherNamesOfTheSameActivity) {
+  std::int64_t gap = 0;
+  EXPECT_EQ(host_event("host_allocation", gap, 1), "hipFree");
+  EXPECT_EQ(host_event("host_allocation", gap, 5), "hipMalloc") << "they begin again";
+  std::set<std::string> names;
+  for (std::uint64_t variant = 0; variant < 20; ++variant) names.insert(host_event("host_data_loader", gap, variant));
+  EXPECT_GT(names.size(), 5U);
+  for (const char* fault : {"host_checkpoint", "host_logging", "host_compilation", "host_synchronisation"})
+    EXPECT_NE(host_event(fault, gap), "") << fault;
+}
+TEST(HoldUp, ABlockedLaunchLeavesNoEvent) {
+  const TraceRows rows = with("host_blocked_launch", 1);
+  EXPECT_EQ(rows.calls.size(), 3U);
+  EXPECT_GT(rows.calls[2].end_ns - rows.calls[2].start_ns, 50'000) << "gemm ran before: no code is loaded";
+  EXPECT_LT(rows.calls[1].end_ns - rows.calls[1].start_ns, 1000) << "of relu the first";
 }
 TEST(HoldUp, CodeIsLoadedInsideTheFirstLaunch) {
   const TraceRows rows = with("host_first_use", 1);

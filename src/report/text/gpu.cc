@@ -65,7 +65,7 @@ void write_device(TextPage& page, const GpuSection::Device& device) {
     text += (first ? " " : "; ") + std::string(words);
     first = false;
   };
-  if (device.active_ratio) add("active " + core::format_percent(*device.active_ratio) + " of the time");
+  if (device.active_ratio) add("kernels running " + core::format_percent(*device.active_ratio) + " of the span");
   const std::string bound = device.bound.value_or("");
   if (bound == "waiting")
     add("host-bound (GPU starved)");

@@ -37,7 +37,7 @@ class TextColumn {
   Json column_ = Json::array();
 };
 
-// short_name where the page has no room for the whole.
+// short_name: the share's own, else a shorter form where the page has no room for the whole.
 Json shares_json(const std::vector<TimeShare>& list) {
   constexpr int kRoom = 40;
   std::vector<std::string> names;
@@ -47,7 +47,8 @@ Json shares_json(const std::vector<TimeShare>& list) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const TimeShare& share = list[i];
     Json item = Json::object({{"name", share.name}});
-    if (names[i] != share.name) item.set("short_name", names[i]);
+    if (const std::string& shown = share.short_name.empty() ? names[i] : share.short_name; shown != share.name)
+      item.set("short_name", shown);
     if (!share.group.empty()) item.set("group", share.group);
     if (!share.provider.empty()) item.set("provider", share.provider);
     if (!share.parent.empty()) item.set("parent", share.parent);
@@ -65,6 +66,7 @@ Json statements(const std::vector<Statement>& list) {
     Json item = Json::object({{"id", statement.id}, {"title", statement.title}, {"text", statement.text}});
     if (statement.confidence_ratio) item.set("confidence_ratio", real(*statement.confidence_ratio));
     if (statement.gain_ratio) item.set("gain_ratio", real(*statement.gain_ratio));
+    if (!statement.gain_of.empty()) item.set("gain_of", statement.gain_of);
     if (!statement.evidence.empty()) item.set("evidence", Json::texts(statement.evidence));
     out.push(std::move(item));
   }

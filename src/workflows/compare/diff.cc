@@ -86,6 +86,17 @@ void pair_spans(const ComparedSide& a, const ComparedSide& b, std::vector<analyt
   narrow(metrics, "gpu.kernel_sum_ns", deviation->kernel_sum_ns / static_cast<double>(of_a.steps.size()));
 }
 
+// Idle time by cause, side by side. It may be decided where the whole is not.
+core::Status compare_idle(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request, const Services& services,
+                          DiffOutcome& outcome) {
+  AACO_ASSIGN(const auto book, analytics::gaps::CauseBook::load(core::join_path(services.paths.share, "data/gaps/causes.yaml")));
+  outcome.idle_causes = compare_idle_causes(a, b, book);
+  const auto& whole = outcome.metrics.front();
+  if (!outcome.cause && whole.verdict == stats::Verdict::inconclusive && a.sessions.front().work)
+    outcome.cause = decided_activity(outcome.idle_causes, a.sessions.front().work->time.span_ns, whole, request.level);
+  return {};
+}
+
 core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request, const Services& services,
                              DiffOutcome& outcome) {
   AACO_ASSIGN(const auto catalogue,
@@ -118,7 +129,7 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
   outcome.evidence = find_evidence(a, b);
   outcome.kernels = kernel_differences(a, b, outcome.notes);
   AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));
-  return {};
+  return compare_idle(a, b, request, services, outcome);
 }
 
 }  // namespace

@@ -8,11 +8,13 @@
 
 #include "analytics/change_order.h"
 #include "analytics/trace_cause.h"
+#include "core/files.h"
 #include "core/numbers.h"
 #include "report/quantity.h"
 #include "report/terminal.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
+#include "workflows/compare/host_activity.h"
 #include "workflows/explain/insight.h"
 
 namespace aaco::workflows {
@@ -64,7 +66,8 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
 
 // What helps a trace against what the classes of bottlenecks say to runs in other words.
 std::string trace_advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,
-                         const analytics::rootcause::Cause& cause) {
+                         const analytics::rootcause::Cause& cause, const analytics::gaps::CauseBook& causes) {
+  if (const auto activity = causes.find(cause.id); activity && difference.delta_ns > 0) return causes.at(*activity).remedy;
   static const std::map<std::string, std::string, std::less<>> kOfTraces = {
       {"host_waiting",
        "keep the device busy: check what the host does in the gaps ('aaco report' of the slower trace ranks the actions)"},
@@ -79,9 +82,12 @@ std::string trace_advice(const Judges& judges, const analytics::rootcause::Decom
 }
 
 // A step of an imported trace on a device. `kernels_only`: nothing but the kernels' own time.
-analytics::rootcause::TraceSide trace_side(const ComparedSession& session, bool kernels_only) {
+analytics::rootcause::TraceSide trace_side(const ComparedSession& session, bool kernels_only,
+                                           const analytics::gaps::CauseBook& causes) {
   const TraceWork& work = *session.work;
   analytics::rootcause::TraceSide side;
+  for (const auto& cause : causes.causes())
+    if (is_activity(cause)) side.activities[cause.id] = cause.title;
   for (const auto& metric : session.metrics)
     if (metric.id == "gpu.clock_mean_hz" && !side.clock_hz) side.clock_hz = metric.value;
   const double windows = work.time.window_count;
@@ -140,7 +146,8 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
   if (trace_a == nullptr || trace_b == nullptr) return std::optional<SuspectedCause>();
   AACO_ASSIGN(const Judges judges, load_judges(services.paths));
   const bool kernels_only = decided.id == "gpu.kernel_sum_ns";
-  const auto side_a = trace_side(*trace_a, kernels_only), side_b = trace_side(*trace_b, kernels_only);
+  AACO_ASSIGN(const auto book, analytics::gaps::CauseBook::load(core::join_path(services.paths.share, "data/gaps/causes.yaml")));
+  const auto side_a = trace_side(*trace_a, kernels_only, book), side_b = trace_side(*trace_b, kernels_only, book);
   const auto difference = decompose_traces(side_a, side_b);
   // A trace may have moved in its means the other way than the metric that was judged: then this is not its cause.
   if ((difference.delta_ns > 0) != (*decided.delta_ratio > 0)) return std::optional<SuspectedCause>();
@@ -163,7 +170,7 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
                                                kernels_only               ? "kernel time"
                                                : trace_b->work->has_steps ? "a step"
                                                                           : "the device span"),
-                                      trace_advice(judges, difference, causes.front()), std::move(details)});
+                                      trace_advice(judges, difference, causes.front(), book), std::move(details)});
 }
 
 core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a, const ComparedSide& b,

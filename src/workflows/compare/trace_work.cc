@@ -74,7 +74,11 @@ class Collector {
     spans_.push_back({device(row.rank, row.device), row.start_ns, row.end_ns, *step});
     timer_.add(row.rank, row.device, {WorkKind::copy, row.kind, row.start_ns, row.end_ns});
   }
-  void add(const trace::GapRow& row) { timer_.add_gap(row, std::string(work_.names.text(row.cause))); }
+  // By what the host did, where that is known.
+  void add(const trace::GapRow& row) {
+    const std::string_view host = work_.names.text(row.host_cause);
+    timer_.add_gap(row, std::string(host.empty() || host == "unknown" ? work_.names.text(row.cause) : host));
+  }
 
   void finish() {
     const std::vector<double> busy = busy_by_step();

@@ -4,6 +4,8 @@
 
 #include "analytics/gpu_bottleneck.h"
 #include "tracelake/lake.h"
+#include "workflows/explain/headline_cause.h"
+#include "workflows/explain/outside_work.h"
 
 namespace aaco::workflows {
 namespace {
@@ -27,7 +29,7 @@ GpuDevice device_of(const Json& gpu, const trace::Metrics& metrics) {
 // Of sessions imported by older versions nothing is known.
 analytics::bottleneck::KernelParts parts_of(const Json& limits) {
   const auto time = [&](std::string_view key) { return limits[key].as_f64().value_or(0); };
-  return analytics::bottleneck::parts_of(time("compute_ns"), time("memory_ns"), time("unknown_ns"));
+  return analytics::bottleneck::parts_of(time("compute_ns"), time("memory_ns"), time("unknown_ns"), time("far_from_both_ns"));
 }
 
 std::vector<analytics::advice::KernelRoof> roofs_of(const Json& gpu) {
@@ -51,6 +53,8 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, std::span<cons
   facts.exposed_collective_ns = value("gpu.exposed_collective_ns");
   facts.exposed_copy_ns = std::max(0.0, facts.busy_ns - value("gpu.compute_ns") - facts.exposed_collective_ns);
   facts.launch_ns = gpu["bound"]["launch_ratio"].as_f64().value_or(0) * facts.span_ns;
+  for (const Json& one : gpu["copy_kinds"].items())
+    facts.copy_ns[std::string(one["kind"].text())] = one["sum_ns"].as_f64().value_or(0);
   for (const Json& gap : gpu["gaps"].items())
     facts.idle[std::string(gap["cause"].text())] = {gap["gap_count"].as_i64().value_or(0), gap["idle_ns"].as_f64().value_or(0)};
   for (const Json& one : gpu["idle_causes"].items())
@@ -65,31 +69,34 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, std::span<cons
   return facts;
 }
 
-// Whether idle time of this cause is what the class of bottleneck stands for.
-bool belongs(std::string_view class_id, const Json& cause) {
-  const std::string_view of = cause["class"].text(), id = cause["cause"].text();
-  if (class_id == "warmup") return of == "warmup";
-  if (class_id == "launch_bound") return of == "launch" || id == "framework" || id == "python";
-  return class_id == "host_waiting" && of == "host";
+// Of the file that says most of its copies from and to the host: the part of their time from pinned memory.
+std::optional<double> pinned_ratio(const trace::SessionManifest& manifest) {
+  double pinned = 0, all = 0;
+  for (const Json& file : manifest.outcome.files.items()) {
+    const Json& copies = file["facts"]["host_copies"];
+    pinned += copies["pinned_ns"].as_f64().value_or(0);
+    all += copies["pinned_ns"].as_f64().value_or(0) + copies["pageable_ns"].as_f64().value_or(0);
+  }
+  return all > 0 ? std::optional(pinned / all) : std::nullopt;
 }
 
-// The cause that took most of the idle time behind the class.
-Json cause_of(std::string_view class_id, const Json& gpu, double span_ns) {
-  for (const Json& one : gpu["idle_causes"].items()) {  // the largest first
-    if (!belongs(class_id, one)) continue;
-    const double idle_ns = one["idle_ns"].as_f64().value_or(0);
-    Json out = Json::object({{"id", one["cause"].text()}, {"title", one["title"].text()}, {"remedy", one["remedy"].text()}});
-    out.set("idle_ns", idle_ns);
-    if (span_ns > 0) out.set("span_share_ratio", idle_ns / span_ns);
-    return out;
-  }
-  return {};
+DeviceWindow window_of(const Json& gpu) {
+  return {static_cast<std::int32_t>(gpu["rank"].as_i64().value_or(0)), gpu["first_ns"].as_i64().value_or(0),
+          gpu["last_ns"].as_i64().value_or(0)};
+}
+
+double steps_ns(LoadedSession& loaded, std::int64_t rank) {
+  double sum = 0;
+  for (const auto& row : loaded.rows<trace::IterationRow>().value_or(std::span<const trace::IterationRow>()))
+    if (row.rank == rank && loaded.names().text(row.phase) == "step") sum += static_cast<double>(row.duration_ns);
+  return sum;
 }
 
 }  // namespace
 
 std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::SessionManifest& manifest,
-                                      const trace::Metrics& metrics, const analytics::confidence::Table& confidences) {
+                                      const trace::Metrics& metrics, const analytics::confidence::Table& confidences,
+                                      const core::Paths& paths) {
   const auto& gpus = manifest.outcome.gpu["gpus"].items();
   if (const Json& none = manifest.outcome.gpu["no_timeline"]; none.is_object())
     return GpuJudgement{analytics::bottleneck::without_timeline(std::string(none["text"].text())),
@@ -104,8 +111,19 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   auto found =
       analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
   if (!found) return std::nullopt;
-  return GpuJudgement{*found, analytics::advice::recommend_gpu(facts_of(gpus[*chosen], metrics, rows, names)),
-                      cause_of(found->class_id, gpus[*chosen], devices[*chosen].span_ns.value_or(0))};
+  const double span_ns = devices[*chosen].span_ns.value_or(0);
+  // Host time outside the device's work is in the steps, not in the span.
+  Json gpu = gpus[*chosen];
+  const double whole_ns = std::max(span_ns, steps_ns(loaded, gpu["rank"].as_i64().value_or(0)));
+  if (whole_ns > span_ns && gpu.contains("first_ns"))
+    if (const auto outside = host_outside(loaded, window_of(gpu), paths))
+      gpu.set("idle_causes", with_causes(gpu["idle_causes"], *outside));
+  GpuFacts facts = facts_of(gpu, metrics, rows, names);
+  facts.pinned_ratio = pinned_ratio(manifest);
+  facts.steps_ns = whole_ns;
+  const bool unknown_kernels = found->class_id == analytics::bottleneck::kInconclusive;
+  return GpuJudgement{*found, analytics::advice::recommend_gpu(facts),
+                      headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], whole_ns)};
 }
 
 }  // namespace aaco::workflows

@@ -30,7 +30,7 @@ struct Trace {
   std::optional<GpuJudgement> judge() {
     manifest.outcome = trace::outcome_from_json(Json::object({{"gpu", Json::object({{"gpus", gpus}})}}));
     LoadedSession none("/nonexistent/session");
-    return judge_gpu(none, manifest, metrics, {});
+    return judge_gpu(none, manifest, metrics, {}, {});
   }
 };
 
@@ -71,7 +71,14 @@ TEST(JudgeGpu, TheCauseBelongsToTheClass) {
 }
 TEST(JudgeGpu, NoCauseOfAnotherClass) {
   EXPECT_EQ(cause_id(0.7, 0.1, {idle_cause("first-use", "warmup", 400)}), "");
-  EXPECT_EQ(cause_id(0, 0, {idle_cause("data-loading", "host", 400)}), "") << "the device computes";
+  EXPECT_EQ(cause_id(0, 0, {idle_cause("data-loading", "host", 100)}), "") << "the device computes";
+}
+TEST(JudgeGpu, DispatchIsTheCauseOfALaunchRate) {
+  EXPECT_EQ(
+      cause_id(0.1, 0.7,
+               {idle_cause("launch", "launch", 300), idle_cause("python", "host", 250), idle_cause("framework", "host", 150)}),
+      "framework");
+  EXPECT_EQ(cause_id(0.1, 0.7, {idle_cause("launch", "launch", 300), idle_cause("framework", "host", 150)}), "launch");
 }
 TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {
   Trace trace;
@@ -80,7 +87,7 @@ TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {
       Json::object({{"gpu", Json::object({{"gpus", trace.gpus},
                                           {"no_timeline", Json::object({{"reason", "merged-runs"}, {"text", "many runs"}})}})}}));
   LoadedSession none("/nonexistent/session");
-  const auto found = judge_gpu(none, trace.manifest, trace.metrics, {});
+  const auto found = judge_gpu(none, trace.manifest, trace.metrics, {}, {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->bottleneck.class_id, analytics::bottleneck::kInconclusive);
   EXPECT_EQ(found->bottleneck.undecided, "Many runs.");
@@ -90,7 +97,7 @@ TEST(JudgeGpu, TracesWithoutATimelineSayWhy) {
 TEST(JudgeGpu, SessionsWithoutGpuWorkAreNotJudged) {
   EXPECT_FALSE(Trace().judge());
   LoadedSession none("/nonexistent/session");
-  EXPECT_FALSE(judge_gpu(none, {}, {}, {}));
+  EXPECT_FALSE(judge_gpu(none, {}, {}, {}, {}));
   EXPECT_FALSE(Trace().add(gpu(0, 0, 0, 0), 300).judge()) << "nothing took any of its span";
   Trace unmeasured;
   unmeasured.add(gpu(0, 0.5, 0, 0.5), 300).metrics.clear();

@@ -62,7 +62,7 @@ Json without_device(std::int64_t device_calls) {
 
 }  // namespace
 
-Json host_document(const HostWork& work, const CauseBook& book) {
+Json host_document(const HostWork& work, const CauseBook& book, const OperatorTimes* operator_times) {
   const auto span = static_cast<double>(work.span_ns);
   // Dispatch, Python code and what nothing covers are no limits by themselves.
   const auto strongest = std::find_if(work.shares.begin(), work.shares.end(), [&](const HostShare& share) {
@@ -103,10 +103,11 @@ Json host_document(const HostWork& work, const CauseBook& book) {
     why += fmt::format(" {} collectives take {}, {} of it exposed.", work.collective_count,
                        core::format_duration(static_cast<double>(work.collective_ns)), core::format_duration(exposed));
   Json out = document(analytics::bottleneck::kInconclusive, 0, "undecided", why, "");
-  if (span > 0 && operators > 0)
-    out.set("cause", cause_json("host-operator", "operators on the CPU",
-                                "record the run with 'aaco record' for the CPU's counters", operators, span));
-  return out;
+  if (span <= 0 || operators <= 0) return out;
+  const char* remedy = "record the run with 'aaco record' for the CPU's counters";
+  if (const auto leading = operator_times != nullptr ? operator_times->leading() : std::nullopt)
+    return out.set("cause", cause_json(leading->id, std::string(leading->title), remedy, leading->share * operators, span));
+  return out.set("cause", cause_json("host-operator", "operators on the CPU", remedy, operators, span));
 }
 
 core::Result<Json> judge_host(const std::string& path, const trace::SessionManifest& manifest, const core::Paths& paths) {
@@ -121,10 +122,12 @@ core::Result<Json> judge_host(const std::string& path, const trace::SessionManif
   AACO_ASSIGN(const CauseBook book, CauseBook::load(core::join_path(paths.share, "data/gaps/causes.yaml")));
   trace::NameTable names;
   analytics::gaps::HostProfile profile(book, names);
+  OperatorTimes operators(names);
   std::int64_t device_calls = 0;
   AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(path, names, [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
     for (const auto& row : rows) {
       profile.add(row);
+      operators.add(row);
       device_calls += trace::is_gpu_runtime(names.text(row.domain)) ? 1 : 0;
     }
     return {};
@@ -132,7 +135,7 @@ core::Result<Json> judge_host(const std::string& path, const trace::SessionManif
   const HostWork work = profile.finish();
   if (work.operator_count == 0) return Json();
   if (device_calls >= kDeviceProgram) return without_device(device_calls);
-  Json out = host_document(work, book);
+  Json out = host_document(work, book, &operators);
   if (work.collective_count > 0)
     out.set("collectives",
             Json::object({{"count", work.collective_count}, {"time_ns", work.collective_ns}, {"exposed_ns", work.exposed_ns}}));

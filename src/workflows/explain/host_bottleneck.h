@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "trace/session.h"
+#include "workflows/explain/operator_times.h"
 
 namespace aaco::workflows {
 
@@ -15,7 +16,8 @@ namespace aaco::workflows {
 // such a trace has no counters of the processor. Null: another judge decides.
 core::Result<core::Json> judge_host(const std::string& path, const trace::SessionManifest& manifest, const core::Paths& paths);
 
-// The document of the main threads' time.
-core::Json host_document(const analytics::gaps::HostWork& work, const analytics::gaps::CauseBook& book);
+// The document of the main threads' time. `operators`: what they do; null: unknown.
+core::Json host_document(const analytics::gaps::HostWork& work, const analytics::gaps::CauseBook& book,
+                         const OperatorTimes* operators = nullptr);
 
 }  // namespace aaco::workflows

@@ -8,6 +8,7 @@
 #include "tracelake/lake.h"
 #include "workflows/explain/gpu_bottleneck.h"
 #include "workflows/explain/host_bottleneck.h"
+#include "workflows/explain/no_work.h"
 
 namespace aaco::workflows {
 namespace {
@@ -95,7 +96,7 @@ void write_bottleneck(SessionDraft& draft, LoadedSession& loaded, const trace::M
 core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::SessionManifest& manifest,
                                        const trace::Metrics& metrics, const core::Paths& paths) {
   AACO_ASSIGN(const Judges judges, load_judges(paths));
-  if (const auto of_gpu = judge_gpu(loaded, manifest, metrics, judges.confidences))
+  if (const auto of_gpu = judge_gpu(loaded, manifest, metrics, judges.confidences, paths))
     return to_json(of_gpu->bottleneck, judges.book)
         .set_if("cause", of_gpu->cause)
         .set("recommendations", to_json(of_gpu->recommendations));
@@ -104,7 +105,7 @@ core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::Sessi
   AACO_ASSIGN(const auto facts, session_facts(loaded, manifest, metrics));
   const auto found = with_calls(classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals),
                                 facts->iterations.size());
-  if (found.class_id.empty()) return Json();
+  if (found.class_id.empty()) return nothing_to_judge(manifest);
   if (found.class_id == analytics::bottleneck::kInconclusive)
     return to_json(found, judges.book).set("recommendations", Json::array());
   return to_json(found, judges.book)

@@ -9,6 +9,8 @@
 #include "core/files.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu/analysis_columns.h"
+#include "workflows/gpu/collective_calls.h"
+#include "workflows/gpu/device_state.h"
 #include "workflows/gpu/gpu_books.h"
 #include "workflows/gpu/gpu_work.h"
 #include "workflows/gpu/kernel_groups.h"
@@ -25,6 +27,7 @@ namespace {
 using analytics::attribution::Launch;
 using analytics::trace_time::LaunchSpan;
 using analytics::trace_time::WorkKind;
+using Device = DeviceState;
 using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
 constexpr std::size_t kMaxStoredSteps = 1'000'000;
@@ -58,15 +61,6 @@ class Analyser {
   }
 
  private:
-  struct Device {
-    analytics::trace_time::DeviceTimeFold fold;
-    analytics::trace_time::QueueDepthFold queue;
-    analytics::gaps::GapSums gaps;
-    trace::NameId last_name;  // of the work that ended last
-    std::int64_t last_end_ns = INT64_MIN;
-    std::int64_t repeated_kernels = 0;
-  };
-
   core::Status go_on() const {
     if (services_.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
     return sink_.status();
@@ -108,8 +102,7 @@ class Analyser {
     AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(path_, names_));
     AACO_ASSIGN(auto calls, RowPuller<trace::ApiCallRow>::open(path_, names_, {kNoArguments}));
     AACO_ASSIGN(auto schedule, RowPuller<trace::SchedEventRow>::open(path_, names_));
-    calls_ = &calls;
-    schedule_ = &schedule;
+    calls_ = &calls, schedule_ = &schedule;
     for (std::int64_t rows = 1;; ++rows) {
       const trace::KernelRow* kernel = kernels.peek();
       const trace::CopyRow* copy = copies.peek();
@@ -124,16 +117,14 @@ class Analyser {
       }
       if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
     }
-    calls_ = nullptr;
-    schedule_ = nullptr;
+    calls_ = nullptr, schedule_ = nullptr;
     attribution_ = attributor.finish();
     return launches_.status();
   }
 
   Device& device(const DeviceKey& key) {
     if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
-    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention), {}, {}, {}, INT64_MIN, 0})
-        .first->second;
+    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention)}).first->second;
   }
 
   // `shaped`: whose operator has the kernel's shapes.
@@ -153,6 +144,7 @@ class Analyser {
 
   core::Status add_copy(const trace::CopyRow& row) {
     const DeviceKey key(row.rank, row.device);
+    device(key).copies.add(row);
     const Launch* launch = launches_.find(row.rank, row.correlation_id);
     const WorkKind kind = row.kind == memset_ ? WorkKind::memset : WorkKind::copy;
     return add_work(key, device(key), {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true,
@@ -163,21 +155,21 @@ class Analyser {
   bool first_of(trace::NameId kernel) { return seen_kernels_.insert(kernel.value).second; }
 
   static std::optional<LaunchSpan> span_of(const Launch* launch) {
-    if (launch == nullptr) return std::nullopt;
-    return LaunchSpan{launch->start_ns, launch->end_ns};
+    return launch == nullptr ? std::nullopt : std::optional(LaunchSpan{launch->start_ns, launch->end_ns});
   }
+  [[nodiscard]] bool is_graph(trace::NameId api) const { return analytics::attribution::is_graph_launch(names_.text(api)); }
 
   core::Status add_work(const DeviceKey& key, Device& place, const analytics::trace_time::Work& work, trace::NameId name,
                         const Launch* launch, bool is_copy, bool is_first) {
     const auto idle = place.fold.add(work);
+    if (place.last_end_ns == INT64_MIN) place.busy_since_ns = work.start_ns;
     timeline_.add_work(key.first, work.start_ns, work.end_ns);
     if (idle && timeline_.has_timeline() && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
-      analytics::gaps::Gap gap{key.first, key.second, idle->start_ns, idle->end_ns, place.last_name, name, std::nullopt};
+      analytics::gaps::Gap gap{key.first, key.second, idle->start_ns,     idle->end_ns, place.last_name,
+                               name,      {},         place.busy_since_ns};
+      place.busy_since_ns = idle->end_ns;
       if (launch != nullptr)
-        gap.launch = analytics::gaps::NextLaunch{
-            launch->start_ns, launch->end_ns, launch->thread_id,
-            launch->api,      is_copy,        analytics::attribution::is_graph_launch(names_.text(launch->api)),
-            is_first};
+        gap.launch = {launch->start_ns, launch->end_ns, launch->thread_id, launch->api, is_copy, is_graph(launch->api), is_first};
       AACO_TRY(explain(gap, place));
     }
     if (work.end_ns >= place.last_end_ns) {
@@ -292,6 +284,7 @@ class Analyser {
       row.parameters = stored(row.parameters);
       sink_.add(row);
     }
+    for (const GpuOfTrace& gpu : result_.gpus) store_rates(gpu.rates, names_, sink_);
     if (!options_.keep_steps) return;
     for (trace::IterationRow row : result_.steps.iterations) {
       row.phase = stored(row.phase);
@@ -343,18 +336,21 @@ class Analyser {
       gpu.queue = device.queue.finish();
       gpu.repeated_kernels = device.repeated_kernels;
       gpu.gaps = std::move(device.gaps.causes);
+      gpu.copy_kinds = device.copies.to_json(names_);
       for (const auto& [cause, sum] : device.gaps.host_causes) gpu.idle_causes.push_back({books_.causes.at(cause), sum});
       std::stable_sort(gpu.idle_causes.begin(), gpu.idle_causes.end(),
                        [](const auto& a, const auto& b) { return a.sum.idle_ns > b.sum.idle_ns; });
       work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites,
-                  gpu.kernel_limits);
+                  gpu.kernel_limits, gpu.rates);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
     result_.no_timeline = timeline_.finish(result_.gpus);
     if (!result_.no_timeline || result_.no_timeline->reason != "merged-runs") compare_ranks();
+    if (const auto& none = result_.no_timeline)
+      std::erase_if(result_.metrics, [&](const auto& one) { return is_unknown_without(*none, one.id); });
     store();
-    AACO_TRY(sink_.status());
+    AACO_TRY(store_collective_calls(path_, sink_));
     return std::move(result_);
   }
 

@@ -106,6 +106,8 @@ Json gpu_json(const GpuOfTrace& gpu, bool has_timeline) {
   Json out = Json::object({{"rank", gpu.rank},
                            {"device", gpu.device},
                            {"metric_device", gpu.metric_device},
+                           {"first_ns", gpu.time.first_ns},
+                           {"last_ns", gpu.time.last_ns},
                            {"copy_count", gpu.time.copy_count},
                            {"memset_count", gpu.time.memset_count},
                            {"collective_count", gpu.time.collective_count},
@@ -119,6 +121,7 @@ Json gpu_json(const GpuOfTrace& gpu, bool has_timeline) {
                            {"kernel_durations", durations_json(gpu.time.duration_bins)},
                            {"streams", streams_json(gpu.time)}});
   out.set_if("idle_explained_ratio", Json(explained_ratio(gpu)));
+  if (!gpu.copy_kinds.items().empty()) out.set("copy_kinds", gpu.copy_kinds);
   out.set_if("launch", launch_json(gpu.time.launch));
   out.set_if("queue_depth", queue_json(gpu.queue));
   out.set("roofline", to_json(gpu.roofline));

@@ -142,6 +142,9 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
     out.reason = "the trace has no shapes for operators that have a performance model";
     return out;
   }
+  for (const SiteGroup& group : groups)
+    if (group.work.flops > 0)
+      out.operator_flops[std::string(names.text(group.operator_name))] += group.work.flops * static_cast<double>(group.count);
   if (!device) {
     out.reason = device.error().message;
     return out;
@@ -164,6 +167,7 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
     GpuSites none;
     none.device_id = out.device_id;
     none.reason = read.error().message;
+    none.operator_flops = out.operator_flops;
     return none;
   }
   const auto gap = [](const GpuSite& site) { return site.measured_ns - site.attainable_ns; };
@@ -175,6 +179,11 @@ GpuSites estimate_sites(const std::vector<SiteGroup>& groups, const trace::NameT
 Json to_json(const GpuSites& sites, double kernel_sum_ns) {
   Json out = Json::object();
   if (!sites.device_id.empty()) out.set("device_id", sites.device_id);
+  if (!sites.operator_flops.empty()) {
+    Json flops = Json::object();
+    for (const auto& [name, sum] : sites.operator_flops) flops.set(name, sum);
+    out.set("operator_flops", std::move(flops));
+  }
   if (!sites.reason.empty()) return out.set("reason", sites.reason);
   Json list = Json::array();
   for (std::size_t i = 0; i < std::min(kStored, sites.sites.size()); ++i) list.push(site_json(sites.sites[i]));

@@ -53,6 +53,7 @@ Json to_json(const std::vector<KernelLimit>& limits, const trace::NameTable& nam
                        {"compute_ns", times.compute_ns},
                        {"memory_ns", times.memory_ns},
                        {"unknown_ns", times.unknown_ns},
+                       {"far_from_both_ns", times.far_ns},
                        {"kernels", std::move(kernels)}});
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analytics/fingerprint.h"
@@ -20,6 +21,12 @@ namespace aaco::workflows {
 class TimelineWatch {
  public:
   void add(const trace::ApiCallRow& row, const trace::NameTable& names) {
+    if (process_ == nullptr || row.rank != last_rank_ || row.process_id != last_process_) {
+      last_rank_ = row.rank, last_process_ = row.process_id;
+      process_ = &processes_.try_emplace({row.rank, row.process_id}, analytics::trace_time::RankSpan{row.start_ns, row.end_ns})
+                      .first->second;
+    }
+    *process_ = {std::min(process_->start_ns, row.start_ns), std::max(process_->end_ns, row.end_ns)};
     if (row.name.value >= kinds_.size()) kinds_.resize(names.size(), Kind::unseen);
     Kind& kind = kinds_[row.name.value];
     if (kind == Kind::unseen) {
@@ -80,6 +87,7 @@ class TimelineWatch {
       facts_.idle_ratio = std::max(facts_.idle_ratio, idle);
     }
     for (const auto& [rank, span] : spans_) facts_.ranks.push_back(span);
+    for (const auto& [process, span] : processes_) facts_.processes.push_back(span);
     return why_no_timeline(facts_);
   }
 
@@ -87,9 +95,13 @@ class TimelineWatch {
   enum class Kind : std::uint8_t { unseen, other, launch, capture };
   analytics::trace_time::TimelineFacts facts_;
   std::optional<analytics::trace_time::NoTimeline> none_;
-  std::vector<Kind> kinds_;                                        // of calls, by name id
-  std::map<std::uint32_t, std::int64_t> counted_;                  // dispatches by counter
-  std::map<std::int32_t, analytics::trace_time::RankSpan> spans_;  // by rank
+  std::vector<Kind> kinds_;                                                                     // of calls, by name id
+  std::map<std::uint32_t, std::int64_t> counted_;                                               // dispatches by counter
+  std::map<std::int32_t, analytics::trace_time::RankSpan> spans_;                               // by rank
+  std::map<std::pair<std::int32_t, std::int64_t>, analytics::trace_time::RankSpan> processes_;  // of calls, by rank
+  analytics::trace_time::RankSpan* process_ = nullptr;                                          // the last one's, of these
+  std::int32_t last_rank_ = 0;
+  std::int64_t last_process_ = 0;
 };
 
 }  // namespace aaco::workflows

@@ -45,7 +45,10 @@ void warn_of_graph(const GpuAnalysis& analysis, Warnings& warnings) {
 
 void warn_of_timeline(const GpuAnalysis& analysis, Warnings& warnings) {
   if (const auto& none = analysis.no_timeline)
-    warnings.push_back({"gpu.no_timeline", "no bottleneck is given (" + none->reason + "): " + none->text,
+    warnings.push_back({"gpu.no_timeline",
+                        (is_unknown_without(*none, "launch.tax") ? "no bottleneck, launch rate or launch tax is given ("
+                                                                 : "no bottleneck is given (") +
+                            none->reason + "): " + none->text,
                         "trace one run of the program with its host events"});
 }
 

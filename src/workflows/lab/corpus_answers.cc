@@ -79,13 +79,18 @@ const Json* kernel_of(const SessionOutcome& session, const Case& one) {
   return best;
 }
 
+bool is_counted(std::string_view type, const std::vector<std::string>& operators) {
+  if (operators.empty()) return type.ends_with("mm") || type.ends_with("linear") || type.ends_with("matmul");
+  return std::any_of(operators.begin(), operators.end(),
+                     [&](const std::string& one) { return type == one || one.ends_with("::" + std::string(type)); });
+}
+
 // FLOPs of the products: of the operators' sites where these say them, else of the kernels that are products.
-double product_flops(const SessionOutcome& session) {
+double product_flops(const SessionOutcome& session, const std::vector<std::string>& operators) {
   double sites = 0, kernels = 0;
   for (const Json& gpu : gpus_of(session).items()) {
-    for (const Json& node : gpu["sites"]["nodes"].items())
-      if (const auto type = node["op_type"].text(); type.ends_with("mm") || type.ends_with("linear") || type.ends_with("matmul"))
-        sites += node["flops"].as_f64().value_or(0);
+    for (const auto& [name, flops] : gpu["sites"]["operator_flops"].members())
+      if (is_counted(name, operators)) sites += flops.as_f64().value_or(0);
     for (const Json& kernel : gpu["kernel_limits"]["kernels"].items())
       if (kernel["family"].text() == "gemm") kernels += kernel["flops"].as_f64().value_or(0);
   }
@@ -120,7 +125,7 @@ std::optional<Answer> CorpusAnswers::answer(const Case& one) {
   if (one.kind == "kernel") files.insert(files.end(), one.others.begin(), one.others.end());
   if (one.kind == "coverage") captures = one.others;
   const auto& read = session(files, captures);
-  if (!read) return nothing("", read.error().text());
+  if (!read) return nothing(words_.reason_in(read.error().message), read.error().text());
   Answer out;
   if (one.kind == "headline") {
     out = headline_answer(read->path, read->manifest, words_);
@@ -216,7 +221,7 @@ Answer CorpusAnswers::coverage(const SessionOutcome& session, const Case& one) c
     if (share(named_ns, sum_ns) < kLowCoverage) out.claims.emplace_back("low-coverage");
     out.note = fmt::format("{:.4f} of the kernel time has an operator", share(named_ns, sum_ns));
   } else if (one.call == "flops_of_capture") {
-    const double found = product_flops(session) / 1e9;
+    const double found = product_flops(session, one.operators) / 1e9;
     agrees = std::abs(found - value("gflop")) <= kCoverageBy * value("gflop");
     out.note = fmt::format("{:.1f} GFLOP, {:.1f} by shapes", found, value("gflop"));
   } else {
@@ -250,7 +255,8 @@ Answer CorpusAnswers::pair(const SessionOutcome& a, const SessionOutcome& b) con
     return out;
   }
   if (outcome->verdict == "regression") out.claims = {"regression", "slower"};
-  if (outcome->verdict == "inconclusive" || outcome->verdict == "equivalent") return nothing("noise", outcome->verdict);
+  if (!outcome->cause && (outcome->verdict == "inconclusive" || outcome->verdict == "equivalent"))
+    return nothing("noise", outcome->verdict);
   if (outcome->cause) {
     const auto& causes = outcome->cause->details["causes"].items();
     if (!causes.empty()) put_cause(out, words_.cause_of(causes.front()["cause"].text()));

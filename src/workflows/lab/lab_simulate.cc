@@ -57,7 +57,7 @@ core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Serv
     if (kind.id == request.fault)
       return core::fail(core::ErrorCode::invalid_argument, "'" + request.fault + "' applies to runs, not to traces",
                         "use 'aaco lab inject " + request.fault + " -- run ...'");
-  AACO_ASSIGN(const auto fault, laboratory::trace_faults::make_trace_fault(request.fault, request.intensity));
+  AACO_ASSIGN(const auto fault, laboratory::trace_faults::make_trace_fault(request.fault, request.intensity, request.variant));
   AACO_ASSIGN(const std::string path, tracelake::find_session(services.paths.sessions, request.session));
   AACO_ASSIGN(const auto original, tracelake::read_manifest(path));
   services.progress("reading the trace");
@@ -81,6 +81,8 @@ core::Result<SessionOutcome> simulate(const SimulateRequest& request, const Serv
   AACO_TRY(draft.writer().flush());
   GpuAnalysisOptions options;
   options.find_steps = rows.iterations.empty();
+  for (const Json& file : original.outcome.files.items())
+    add_seen_devices(file["facts"], static_cast<std::int32_t>(file["rank"].as_i64().value_or(0)), options.devices);
   AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
   draft.manifest().outcome.gpu = to_json(analysis, options);
   AACO_TRY(draft.writer().flush());

@@ -105,7 +105,7 @@ void judge_alone(const tracelake::SessionEntry& entry, const corpus::Words& word
 
 }  // namespace
 
-core::Result<LabTraceScore> score_simulated_traces(const Services& services) {
+core::Result<LabTraceScore> score_simulated_traces(const Services& services, bool pairs) {
   AACO_ASSIGN(const auto words, corpus::Words::load(core::join_path(services.paths.share, "data/rules/corpus_words.yaml")));
   std::vector<corpus::Judgement> judgements;
   AACO_ASSIGN(const auto entries, tracelake::list_sessions(services.paths.sessions));
@@ -118,6 +118,7 @@ core::Result<LabTraceScore> score_simulated_traces(const Services& services) {
     if (manifest.kind != "import" || manifest.state != "complete" || original.empty() || fault.is_null()) continue;
     judge_alone(entry, words, judgements);
     ++score.pairs;
+    if (!pairs) continue;
     const auto found =
         std::find_if(entries.begin(), entries.end(), [&](const auto& one) { return one.manifest.id.text == original; });
     if (found == entries.end()) {
@@ -137,7 +138,14 @@ core::Result<LabTraceScore> score_simulated_traces(const Services& services) {
   }
   score.causes = laboratory::scoring::score_of(predictions);
   score.alone = corpus::score_of(judgements);
+  score.cases = std::move(judgements);
   return score;
+}
+
+Json cases_json(const LabTraceScore& score) {
+  Json cases = Json::array();
+  for (const auto& one : score.cases) cases.push(corpus::to_json(one).set("fault", one.origin));
+  return Json::object({{"schema_version", 1}, {"score", corpus::to_json(score.alone, false)}, {"cases", std::move(cases)}});
 }
 
 Json to_json(const LabTraceScore& score) {

@@ -81,6 +81,7 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
     advice.title = one["title"].text();
     advice.text = one["text"].text();
     if (const auto gain = one["gain_ratio"].as_f64(); gain && *gain > 0) advice.gain_ratio = gain;
+    if (const auto whole = one["gain_of"].text(); advice.gain_ratio && whole != "the latency") advice.gain_of = whole;
     advice.confidence_ratio = one["confidence"].as_f64();
     advice.evidence.emplace_back(one["basis"].text());
     if (const auto command = one["command"].text(); !command.empty()) advice.evidence.push_back("try: " + std::string(command));

@@ -21,7 +21,8 @@ using report::TraceTimeline;
 constexpr std::size_t kPageRows = 60'000;      // of all layers; 40 bytes each
 constexpr std::size_t kOverviewRows = 24'000;  // where there is more than that to show
 constexpr std::size_t kWindowRows = 6'000;     // of a detailed stretch
-constexpr std::size_t kWindows = 16;
+constexpr std::size_t kMinWindows = 2, kMaxWindows = 16;
+constexpr std::int64_t kEventsPerWindow = 400'000;  // a window costs about as much time as the import of 10,000 events
 constexpr std::size_t kGapWindows = 10, kKernelWindows = 5;
 constexpr std::int64_t kPixels = 1'500;
 constexpr std::int64_t kMinPadNs = 200'000;
@@ -165,10 +166,7 @@ bool covered(const Stretch& stretch, const std::vector<Stretch>& done) {
 
 core::Result<TimelineWindow> within(const std::string& path, const trace::SessionManifest& manifest, Stretch stretch,
                                     std::size_t rows) {
-  for (std::int64_t pixels = kPixels;; pixels /= 2) {
-    AACO_ASSIGN(TimelineWindow window, timeline_window(path, manifest, {stretch.from_ns, stretch.to_ns, pixels, rows / 4}));
-    if (window.row_count() <= rows || pixels < 64) return window;
-  }
+  return timeline_window(path, manifest, {stretch.from_ns, stretch.to_ns, kPixels, 0, rows});
 }
 
 template <class Row>
@@ -201,9 +199,10 @@ core::Status fill_trace(report::ReportModel& model, const std::string& session_p
   for (const auto& track : overview->tracks)
     for (const Segment& row : track.rows) section.event_count += row.event_count;
   std::vector<Stretch> done;
+  const auto most = std::clamp(static_cast<std::size_t>(section.event_count / kEventsPerWindow), kMinWindows, kMaxWindows);
   if (overview->resolution_ns > 0)
     for (const Stretch& stretch : stretches(model, *overview)) {
-      if (collector.rows() + kWindowRows > kPageRows || done.size() >= kWindows) break;
+      if (collector.rows() + kWindowRows > kPageRows || done.size() >= most) break;
       if (covered(stretch, done)) continue;
       AACO_ASSIGN(const TimelineWindow window, within(session_path, model.session, stretch, kWindowRows));
       if (window.resolution_ns >= overview->resolution_ns) continue;

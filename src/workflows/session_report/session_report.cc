@@ -12,9 +12,11 @@
 #include "workflows/session/traced_devices.h"
 #include "workflows/session_report/record_verdict.h"
 #include "workflows/session_report/report_attainable.h"
+#include "workflows/session_report/report_decoder.h"
 #include "workflows/session_report/report_gpu.h"
 #include "workflows/session_report/report_insight.h"
 #include "workflows/session_report/report_llm.h"
+#include "workflows/session_report/report_rates.h"
 #include "workflows/session_report/report_scaling.h"
 #include "workflows/session_report/report_scheduling.h"
 #include "workflows/session_report/report_series.h"
@@ -91,6 +93,8 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   fill_attainable(model, estimates, roofs_of(estimates, paths));
   model.telemetry = telemetry_series(system, gpu, names, origin);
   AACO_TRY(fill_gpu(model, loaded, paths));
+  AACO_TRY(fill_work_rates(model, session_path));
+  AACO_TRY(fill_collectives(model, session_path));
   AACO_TRY(fill_insight(model, session_path));
   if (model.session.kind == "record" && model.why.empty())
     if (auto used = record_verdict(model)) model.why.push_back(std::move(used->why));
@@ -103,6 +107,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.headline_of = std::move(verdict.headline_of);
   AACO_TRY(fill_scaling(model, session_path));
   AACO_TRY(fill_llm(model, session_path));
+  AACO_TRY(fill_decoder(model, session_path));
   return model;
 }
 

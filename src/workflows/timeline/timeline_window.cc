@@ -69,8 +69,9 @@ core::Status read_events(const std::string& path, const Plan& plan, const Timeli
 }
 
 void sort_rows(Tracks& tracks) {
+  const auto earlier = [](const Segment& a, const Segment& b) { return a.start_ns < b.start_ns; };
   for (auto& [track, rows] : tracks)
-    std::stable_sort(rows.begin(), rows.end(), [](const Segment& a, const Segment& b) { return a.start_ns < b.start_ns; });
+    if (!std::is_sorted(rows.begin(), rows.end(), earlier)) std::stable_sort(rows.begin(), rows.end(), earlier);
 }
 
 // The same at a coarser resolution.
@@ -84,10 +85,14 @@ std::vector<Segment> folded(const Track& track, const std::vector<Segment>& rows
 
 constexpr std::size_t kMinRows = 16;  // a track at the coarsest possible resolution has fewer
 
-bool too_many(const Tracks& tracks, std::size_t limit) {
-  if (limit == 0) return false;
-  limit = std::max(limit, kMinRows);
-  return std::any_of(tracks.begin(), tracks.end(), [&](const auto& one) { return one.second.size() > limit; });
+bool too_many(const Tracks& tracks, const TimelineRequest& request) {
+  std::size_t total = 0, most = 0;
+  for (const auto& [track, rows] : tracks) {
+    total += rows.size();
+    most = std::max(most, rows.size());
+  }
+  return (request.max_rows > 0 && most > std::max(request.max_rows, kMinRows)) ||
+         (request.max_total_rows > 0 && total > std::max(request.max_total_rows, kMinRows * tracks.size()));
 }
 
 }  // namespace
@@ -114,7 +119,7 @@ core::Result<TimelineWindow> timeline_window(const std::string& session_path, co
                         [&](const Track& track, const Segment& segment) { tracks[track].push_back(segment); }));
   }
   sort_rows(tracks);
-  for (std::int64_t next = pixel_ns; too_many(tracks, request.max_rows); next *= 2) {
+  for (std::int64_t next = pixel_ns; too_many(tracks, request); next *= 2) {
     if (next <= window.resolution_ns) continue;
     for (auto& [track, rows] : tracks) rows = folded(track, rows, next);
     window.resolution_ns = next;

@@ -1,6 +1,7 @@
 import { Facts } from '../components/facts.tsx';
 import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
+import { shorten } from '../format/name.ts';
 import { duration, percent, text } from '../format/quantity.ts';
 import { metricTip, type Report } from '../model/report.ts';
 import { termTip } from '../model/terms.ts';
@@ -102,7 +103,9 @@ function Bars({ title, bars, noun }: { title: string; bars: Bar[]; noun: string 
   const sorted = bars.filter((bar) => bar.ns > 0).sort((a, b) => b.ns - a.ns);
   const whole = sorted.reduce((sum, bar) => sum + bar.ns, 0);
   const largest = sorted[0]?.ns ?? 0;
-  if (whole <= 0) return null;
+  const only = sorted[0];
+  if (whole <= 0 || !only) return null;
+  if (sorted.length === 1) return <p class="note" title={only.tip ?? termTip(only.name)}><span class="quiet">{title}:</span> {shorten(only.name, 80)}, {duration(only.ns)}{only.count ? `, ×\u00a0${only.count.toLocaleString('en')}` : ''}</p>;
   return (
     <table class="legend">
       <caption class="left quiet">{title}{sorted.length > kRows ? `, top ${kRows} of ${sorted.length}` : ''}</caption>

@@ -1,0 +1,44 @@
+#include "analytics/advice/copy_mix.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::analytics::advice {
+namespace {
+
+bool mentions(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
+
+TEST(CopyMix, PinnedMemoryForHostCopiesOnly) {
+  const auto list = CopyMix({{"h2d", 300}, {"d2d", 100}}, 0.0).advice(40);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_DOUBLE_EQ(list[0].exposed_ns, 30);
+  EXPECT_TRUE(mentions(list[0].title, "pinned"));
+  EXPECT_DOUBLE_EQ(list[1].exposed_ns, 10);
+  EXPECT_FALSE(mentions(list[1].title + list[1].text, "pinned"));
+}
+TEST(CopyMix, PinnedAlready) {
+  const auto list = CopyMix({{"d2h", 300}}, 0.99).advice(40);
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_FALSE(mentions(list[0].title, "pinned"));
+  EXPECT_TRUE(mentions(list[0].text, "pinned already"));
+}
+TEST(CopyMix, UnknownMemoryIsHedged) {
+  EXPECT_TRUE(mentions(CopyMix({{"h2d", 1}}, {}).advice(1)[0].title, "unless it is pinned already"));
+}
+TEST(CopyMix, FillsAndPeersAreNoHostCopies) {
+  for (const char* kind : {"memset", "p2p", "d2d"})
+    for (const auto& one : CopyMix({{kind, 1}}, {}).advice(1)) EXPECT_FALSE(mentions(one.title + one.text, "pinned")) << kind;
+}
+TEST(CopyMix, UnknownKinds) {
+  ASSERT_EQ(CopyMix({}, {}).advice(5).size(), 1U);
+  EXPECT_DOUBLE_EQ(CopyMix({}, {}).advice(5)[0].exposed_ns, 5);
+  EXPECT_TRUE(CopyMix({{"h2d", 1}}, {}).advice(0).empty());
+}
+TEST(CopyMix, BlockingCalls) {
+  EXPECT_EQ(CopyMix({{"h2d", 1}}, {}).blocking_remedy("usual"), "usual");
+  EXPECT_EQ(CopyMix({}, {}).blocking_remedy("usual"), "usual");
+  EXPECT_TRUE(mentions(CopyMix({{"d2d", 1}}, {}).blocking_remedy("usual"), "do not involve host memory"));
+  EXPECT_TRUE(mentions(CopyMix({{"d2h", 1}}, 1.0).blocking_remedy("usual"), "pinned already"));
+}
+
+}  // namespace
+}  // namespace aaco::analytics::advice

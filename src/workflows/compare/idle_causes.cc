@@ -1,0 +1,138 @@
+#include "workflows/idle_causes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analytics/step_time.h"
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "stats/multiple.h"
+#include "stats/two_sample.h"
+#include "workflows/compare/host_activity.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr std::size_t kFewestWindows = 3;  // on each side, for a test of their means
+
+struct IdleSeries {
+  std::size_t windows = 0;
+  std::map<std::string, std::vector<double>> by_cause;
+};
+
+std::optional<IdleSeries> series_of(const ComparedSide& side) {
+  IdleSeries out;
+  for (const ComparedSession& session : side.sessions) {
+    if (!session.work || session.work->time.window_count <= 0) return std::nullopt;
+    const auto& time = session.work->time;
+    const std::size_t before = out.windows;
+    out.windows += static_cast<std::size_t>(time.window_count);
+    for (const auto& [cause, list] : time.idle_by_window) {
+      auto& all = out.by_cause[cause];
+      all.resize(before);
+      all.insert(all.end(), list.begin(), list.end());
+    }
+    for (auto& [cause, list] : out.by_cause) list.resize(out.windows);
+  }
+  return out;
+}
+
+double mean_idle(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+std::string title_of(const std::string& id, const analytics::gaps::NamedCause* known) {
+  if (known != nullptr) return known->title;
+  if (id == analytics::trace_time::kOutsideWork) return "before the first or after the last device work";
+  return core::replace_all(id, "_", " ");
+}
+
+void correct(std::vector<IdleCauseChange>& changes, const std::vector<std::optional<double>>& p_values) {
+  std::vector<double> tested;
+  for (const auto& one : p_values)
+    if (one) tested.push_back(*one);
+  const auto holm = stats::holm_adjusted(tested);
+  for (std::size_t i = 0, next = 0; i < changes.size(); ++i)
+    if (p_values[i]) changes[i].p_holm = holm[next++];
+}
+
+}  // namespace
+
+std::vector<IdleCauseChange> compare_idle_causes(const ComparedSide& a, const ComparedSide& b,
+                                                 const analytics::gaps::CauseBook& book) {
+  auto of_a = series_of(a), of_b = series_of(b);
+  if (!of_a || !of_b) return {};
+  for (const auto& [cause, list] : of_a->by_cause) of_b->by_cause.try_emplace(cause, of_b->windows, 0.0);
+  for (const auto& [cause, list] : of_b->by_cause) of_a->by_cause.try_emplace(cause, of_a->windows, 0.0);
+  std::vector<IdleCauseChange> changes;
+  std::vector<std::optional<double>> p_values;
+  for (const auto& [cause, before] : of_a->by_cause) {
+    const auto& after = of_b->by_cause.at(cause);
+    const auto index = book.find(cause);
+    const auto* known = index ? &book.at(*index) : nullptr;
+    IdleCauseChange change;
+    change.id = cause;
+    change.title = title_of(cause, known);
+    change.activity = known != nullptr && is_activity(*known);
+    if (known != nullptr) change.remedy = known->remedy;
+    change.baseline_ns = mean_idle(before);
+    change.candidate_ns = mean_idle(after);
+    if (change.baseline_ns <= 0 && change.candidate_ns <= 0) continue;
+    p_values.emplace_back();
+    if (std::min(before.size(), after.size()) >= kFewestWindows)
+      if (const auto test =
+              stats::welch_test({before, static_cast<double>(before.size())}, {after, static_cast<double>(after.size())})) {
+        change.ci95 = test->ci95;
+        p_values.back() = test->p_value;
+      }
+    changes.push_back(std::move(change));
+  }
+  correct(changes, p_values);
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.delta_ns()) > std::abs(y.delta_ns()); });
+  return changes;
+}
+
+std::optional<SuspectedCause> decided_activity(const std::vector<IdleCauseChange>& changes, double step_ns,
+                                               const analytics::regression::MetricResult& whole, double level) {
+  if (!whole.delta_ratio || step_ns <= 0) return std::nullopt;
+  for (const IdleCauseChange& one : changes) {
+    if (!one.activity || !one.is_decided(level) || (one.delta_ns() > 0) != (*whole.delta_ratio > 0)) continue;
+    if (std::abs(one.delta_ns()) < whole.threshold_ratio * step_ns) continue;
+    const bool more = one.delta_ns() > 0;
+    Json cause = Json::object({{"cause", one.id}, {"title", one.title}, {"p_holm", *one.p_holm}});
+    return SuspectedCause{
+        fmt::format("{}: {} instead of {} of idle time per step (95 % interval of the difference {} to {}); the whole "
+                    "step is inconclusive",
+                    one.title, core::format_duration(one.candidate_ns), core::format_duration(one.baseline_ns),
+                    core::format_signed_duration(one.ci95->low), core::format_signed_duration(one.ci95->high)),
+        more ? one.remedy : "no action needed: this part is faster in B",
+        Json::object({{"of", "step"}, {"causes", Json::array({std::move(cause)})}})};
+  }
+  return std::nullopt;
+}
+
+Json to_json(const std::vector<IdleCauseChange>& changes) {
+  Json list = Json::array();
+  for (const IdleCauseChange& one : changes) {
+    Json entry = Json::object({{"cause", one.id},
+                               {"title", one.title},
+                               {"activity", one.activity},
+                               {"baseline_ns", one.baseline_ns},
+                               {"candidate_ns", one.candidate_ns},
+                               {"delta_ns", one.delta_ns()}});
+    if (one.ci95) entry.set("delta_ci95", Json::array({one.ci95->low, one.ci95->high}));
+    entry.set_if("p_holm", one.p_holm);
+    list.push(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace aaco::workflows

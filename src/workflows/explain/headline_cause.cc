@@ -1,0 +1,164 @@
+#include "workflows/explain/headline_cause.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr double kMatters = 0.15;  // of the span: what is named beside kernels of unknown limit (our own judgement)
+constexpr double kLeads = 0.5;     // of the kernel time: a family of kernels that has it is what the device does
+
+struct Named {
+  std::string_view family, id, title;
+};
+constexpr std::array<Named, 4> kFamilies = {{{"gemm", "matrix-products", "matrix products"},
+                                             {"convolution", "convolutions", "convolutions"},
+                                             {"copy_transpose", "layout-changes", "copies between layouts and types"},
+                                             {"embedding_gather", "gathers", "gathers and embeddings"}}};
+
+struct CopyWords {
+  std::string_view kind, id, title;
+};
+constexpr std::array<CopyWords, 5> kCopies = {{{"h2d", "host-copies", "copies from the host to the device"},
+                                               {"d2h", "host-copies", "copies from the device to the host"},
+                                               {"d2d", "device-copies", "copies within the device"},
+                                               {"p2p", "peer-copies", "copies between devices"},
+                                               {"memset", "fills", "fills of device memory"}}};
+
+// Dispatch and silence, which are no activity that could be taken away by itself.
+bool is_weak(std::string_view cause) {
+  return cause == "framework" || cause == "python" || cause == "unknown" || cause == "lock";
+}
+
+Json cause_of(std::string_view id, std::string_view title, double share) {
+  return Json::object({{"id", id}, {"title", title}, {"span_share_ratio", share}});
+}
+
+Json idle_json(const Json& one, double idle_ns, double span_ns) {
+  Json out = Json::object({{"id", one["cause"].text()}, {"title", one["title"].text()}, {"remedy", one["remedy"].text()}});
+  out.set("idle_ns", idle_ns);
+  if (span_ns > 0) out.set("span_share_ratio", idle_ns / span_ns);
+  return out;
+}
+
+double idle_of(const Json& one) { return one["idle_ns"].as_f64().value_or(0); }
+
+// The cause of this class that took most idle time; they are in that order.
+Json largest_idle(std::string_view class_id, const Json& gpu, double span_ns) {
+  for (const Json& one : gpu["idle_causes"].items())
+    if (one["class"].text() == class_id) return idle_json(one, idle_of(one), span_ns);
+  return {};
+}
+
+// Launching one by one costs in the call, in the framework and in the code between operators.
+Json launch_cause(const Json& gpu, double span_ns) {
+  double dispatch_ns = 0;
+  const Json* framework = nullptr;
+  for (const Json& one : gpu["idle_causes"].items()) {
+    const std::string_view id = one["cause"].text();
+    if (id != "framework" && id != "python") continue;
+    dispatch_ns += idle_of(one);
+    if (framework == nullptr || id == "framework") framework = &one;
+  }
+  Json launch = largest_idle("launch", gpu, span_ns);
+  if (framework == nullptr || launch["idle_ns"].as_f64().value_or(0) > dispatch_ns) return launch;
+  return idle_json(*framework, dispatch_ns, span_ns);
+}
+
+// The family that took most of the time of the kernels with this limit; any limit where it is empty.
+struct Leading {
+  std::string family;
+  double share = 0;  // of these kernels
+};
+std::optional<Leading> leading_family(const Json& gpu, std::string_view limit) {
+  std::map<std::string, double> times;
+  double sum = 0;
+  for (const Json& kernel : gpu["kernel_limits"]["kernels"].items()) {
+    const std::string family(kernel["family"].text());
+    if (family == "collective" || (!limit.empty() && kernel["limit"].text() != limit)) continue;
+    const double time = kernel["time_ns"].as_f64().value_or(0);
+    times[family] += time;
+    sum += time;
+  }
+  const auto most =
+      std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == times.end() || sum <= 0 || most->first == "other" || most->second < kLeads * sum) return std::nullopt;
+  return Leading{most->first, most->second / sum};
+}
+
+Json family_cause(const Json& gpu, std::string_view limit, double kernels_share) {
+  const auto leading = leading_family(gpu, limit);
+  if (!leading) return {};
+  const auto named =
+      std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Named& one) { return one.family == leading->family; });
+  const double share = leading->share * kernels_share;
+  if (named != kFamilies.end()) return cause_of(named->id, named->title, share);
+  return cause_of(leading->family, leading->family + " kernels", share);
+}
+
+Json copy_cause(const Json& gpu) {
+  const Json* most = nullptr;
+  double sum = 0;
+  for (const Json& one : gpu["copy_kinds"].items()) {
+    sum += one["sum_ns"].as_f64().value_or(0);
+    if (most == nullptr || one["sum_ns"].as_f64() > (*most)["sum_ns"].as_f64()) most = &one;
+  }
+  if (most == nullptr || sum <= 0) return {};
+  const auto words =
+      std::find_if(kCopies.begin(), kCopies.end(), [&](const CopyWords& one) { return one.kind == (*most)["kind"].text(); });
+  if (words == kCopies.end()) return {};
+  return cause_of(words->id, words->title,
+                  gpu["bound"]["copy_ratio"].as_f64().value_or(0) * (*most)["sum_ns"].as_f64().value_or(0) / sum);
+}
+
+Json communication_cause(const Json& straggler, double share) {
+  if (const auto rank = straggler["rank"].as_i64())
+    return cause_of("straggler", "waiting for rank " + std::to_string(*rank), share);
+  return cause_of("exposed-collectives", "exposed collectives", share);
+}
+
+// Kernels of unknown limit take most of the span: what else the trace proves to matter, else what the kernels are.
+Json beside_unknown(const Json& gpu, double span_ns) {
+  const double communication = gpu["bound"]["communication_ratio"].as_f64().value_or(0);
+  for (const Json& one : gpu["idle_causes"].items()) {
+    const std::string_view of = one["class"].text();
+    if ((of != "host" && of != "warmup") || is_weak(one["cause"].text())) continue;
+    if (idle_of(one) >= kMatters * span_ns && idle_of(one) >= communication * span_ns)
+      return idle_json(one, idle_of(one), span_ns);
+  }
+  const double kernels = gpu["bound"]["compute_ratio"].as_f64().value_or(0);
+  if (communication >= kMatters)
+    return cause_of("compute-and-communication", "computing and exposed collectives", kernels + communication);
+  Json family = family_cause(gpu, "", kernels);
+  if (!family.is_null()) return family;
+  return kernels >= kLeads ? cause_of("device-busy", "kernels of several families", kernels) : Json();
+}
+
+}  // namespace
+
+Json headline_cause(std::string_view class_id, bool unknown_kernels, const Json& gpu, const Json& straggler, double span_ns) {
+  const auto share = [&](std::string_view key) { return gpu["bound"][key].as_f64().value_or(0); };
+  if (unknown_kernels) return beside_unknown(gpu, span_ns);
+  if (class_id == "warmup") return largest_idle("warmup", gpu, span_ns);
+  if (class_id == "host_waiting") return largest_idle("host", gpu, span_ns);
+  if (class_id == "launch_bound") return launch_cause(gpu, span_ns);
+  if (class_id == "copy_bound") return copy_cause(gpu);
+  if (class_id == "communication_bound") return communication_cause(straggler, share("communication_ratio"));
+  const Json& limits = gpu["kernel_limits"];
+  const auto part = [&](std::string_view key) {
+    double sum = 0;
+    for (const char* one : {"compute_ns", "memory_ns", "unknown_ns"}) sum += limits[one].as_f64().value_or(0);
+    return sum > 0 ? share("compute_ratio") * limits[key].as_f64().value_or(0) / sum : 0;
+  };
+  if (class_id == "compute_bound") return family_cause(gpu, "compute", part("compute_ns"));
+  return class_id == "memory_bound" ? family_cause(gpu, "memory", part("memory_ns")) : Json();
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,82 @@
+#include "workflows/explain/headline_cause.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+Json kernel(const char* family, const char* limit, double time_ns) {
+  return Json::object({{"family", family}, {"limit", limit}, {"time_ns", time_ns}});
+}
+Json idle(const char* cause, const char* class_id, double idle_ns) {
+  return Json::object({{"cause", cause}, {"class", class_id}, {"title", cause}, {"remedy", "r"}, {"idle_ns", idle_ns}});
+}
+Json gpu(double compute, double communication, Json kernels, Json causes = Json::array()) {
+  double of_compute = 0, of_memory = 0, unknown = 0;
+  for (const Json& one : kernels.items()) {
+    const std::string_view limit = one["limit"].text();
+    (limit == "compute" ? of_compute : limit == "memory" ? of_memory : unknown) += *one["time_ns"].as_f64();
+  }
+  return Json::object(
+      {{"bound", Json::object({{"compute_ratio", compute}, {"communication_ratio", communication}, {"copy_ratio", 0.4}})},
+       {"idle_causes", std::move(causes)},
+       {"kernel_limits",
+        Json::object(
+            {{"compute_ns", of_compute}, {"memory_ns", of_memory}, {"unknown_ns", unknown}, {"kernels", std::move(kernels)}})}});
+}
+std::string id(const char* class_id, const Json& of, bool unknown = false, const Json& straggler = {}) {
+  return std::string(headline_cause(class_id, unknown, of, straggler, 1000)["id"].text());
+}
+
+Json list_of(std::vector<Json> items) {
+  Json list = Json::array();
+  for (Json& one : items) list.push(std::move(one));
+  return list;
+}
+
+TEST(HeadlineCause, FamilyOfTheKernelsWithThatLimit) {
+  const Json one = gpu(0.9, 0, list_of({kernel("gemm", "compute", 60), kernel("elementwise", "memory", 40)}));
+  EXPECT_EQ(id("compute_bound", one), "matrix-products");
+  EXPECT_EQ(id("memory_bound", one), "elementwise");
+  EXPECT_NEAR(*headline_cause("compute_bound", false, one, {}, 1000)["span_share_ratio"].as_f64(), 0.54, 1e-9);
+}
+TEST(HeadlineCause, NoFamilyLeads) {
+  const Json kernels =
+      list_of({kernel("gemm", "compute", 40), kernel("attention", "compute", 35), kernel("softmax", "compute", 25)});
+  EXPECT_EQ(id("compute_bound", gpu(0.9, 0, kernels)), "");
+  EXPECT_EQ(id("compute_bound", gpu(0.9, 0, list_of({kernel("other", "compute", 40)}))), "");
+  EXPECT_EQ(id("compute_bound", gpu(0.9, 0, list_of({}))), "");
+}
+TEST(HeadlineCause, OfKernelsWithoutKnownLimit) {
+  const Json convolutions = list_of({kernel("convolution", "unknown", 70), kernel("elementwise", "unknown", 30)});
+  const auto beside = [&](const char* cause, double idle_ns) {
+    return id("inconclusive", gpu(0.7, 0, convolutions, list_of({idle(cause, "host", idle_ns)})), true);
+  };
+  EXPECT_EQ(id("inconclusive", gpu(0.9, 0, convolutions), true), "convolutions");
+  EXPECT_EQ(id("inconclusive", gpu(0.6, 0.3, convolutions), true), "compute-and-communication");
+  EXPECT_EQ(beside("data-loading", 250), "data-loading");
+  EXPECT_EQ(beside("framework", 250), "convolutions") << "dispatch is no activity to take away";
+  EXPECT_EQ(beside("data-loading", 140), "convolutions") << "too little";
+  EXPECT_EQ(id("inconclusive", gpu(0.9, 0, list_of({})), true), "device-busy");
+  EXPECT_EQ(id("inconclusive", gpu(0.4, 0, list_of({})), true), "");
+}
+TEST(HeadlineCause, Communication) {
+  const Json one = gpu(0.2, 0.6, list_of({}));
+  EXPECT_EQ(id("communication_bound", one), "exposed-collectives");
+  EXPECT_EQ(id("communication_bound", one, false, Json::object({{"rank", 3}})), "straggler");
+}
+TEST(HeadlineCause, LargestKindOfCopies) {
+  Json one = gpu(0.2, 0, list_of({}));
+  EXPECT_EQ(id("copy_bound", one), "") << "kinds unknown";
+  const auto kind = [](const char* name, std::int64_t sum) { return Json::object({{"kind", name}, {"sum_ns", sum}}); };
+  one.set("copy_kinds", list_of({kind("d2d", 100), kind("h2d", 300)}));
+  EXPECT_EQ(id("copy_bound", one), "host-copies");
+  EXPECT_NEAR(*headline_cause("copy_bound", false, one, {}, 1000)["span_share_ratio"].as_f64(), 0.3, 1e-9);
+  one.set("copy_kinds", list_of({kind("unknown", 100)}));
+  EXPECT_EQ(id("copy_bound", one), "");
+}
+
+}  // namespace
+}  // namespace aaco::workflows

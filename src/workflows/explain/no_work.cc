@@ -1,0 +1,60 @@
+#include "workflows/explain/no_work.h"
+
+#include <string>
+#include <string_view>
+
+#include "analytics/bottleneck.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+struct Reason {
+  std::string_view id, text, remedy;
+};
+
+constexpr Reason kSampled = {"sampled", "The files contain samples of instructions: where waves were, not how long kernels ran.",
+                             "import the kernel trace of the same run too"};
+constexpr Reason kStatistics = {"statistics", "The files contain totals by name: no order, no gaps and no busy time.",
+                                "import the trace that the totals were made from"};
+constexpr Reason kCounters = {"counter-pass", "The files contain hardware counters without times: no timeline.",
+                              "trace one run of the program without counters"};
+constexpr Reason kHostCalls = {"host-calls-only", "The files contain host calls and no work of a device.",
+                               "also trace kernels, and import that file together with these"};
+constexpr Reason kNoTimes = {"no-times", "The files contain a program without times: nothing ran.",
+                             "measure it, and import that file"};
+constexpr Reason kNoWork = {"no-workload", "The files contain sensor readings but no work.", "import a trace of the same time"};
+
+const Reason* reason_of(const trace::SessionManifest& manifest) {
+  const auto has = [&](std::string_view key) { return manifest.outcome.rows[key].as_i64().value_or(0) > 0; };
+  const Json& totals = manifest.outcome.totals;
+  if (has("kernels") || has("copies") || has("node_executions") || has("iterations")) return nullptr;
+  if (totals["samples"].as_i64().value_or(0) > 0) return &kSampled;
+  if (totals["kernel_names"].as_i64().value_or(0) + totals["call_names"].as_i64().value_or(0) > 0) return &kStatistics;
+  if (has("counters")) return &kCounters;
+  if (has("calls")) return &kHostCalls;
+  if (has("graph_nodes")) return &kNoTimes;
+  return has("samples") ? &kNoWork : nullptr;
+}
+
+}  // namespace
+
+Json nothing_to_judge(const trace::SessionManifest& manifest) {
+  if (manifest.kind != "import") return {};
+  const Reason* reason = reason_of(manifest);
+  if (reason == nullptr) return {};
+  return Json::object({{"schema_version", 1},
+                       {"bottleneck_class", analytics::bottleneck::kInconclusive},
+                       {"confidence", 0},
+                       {"title", "undecided"},
+                       {"meaning", reason->text},
+                       {"method", "contents"},
+                       {"top_evidence", Json::array()},
+                       {"optimization_priority", Json::array()},
+                       {"ranking", Json::array()},
+                       {"recommendations", Json::array()},
+                       {"cause", Json::object({{"id", reason->id}, {"title", reason->text}, {"remedy", reason->remedy}})}});
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,123 @@
+#include "workflows/explain/outside_work.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "analytics/host_profile.h"
+#include "core/files.h"
+#include "trace/api_domains.h"
+#include "tracelake/lake.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::gaps::HostProfile;
+using core::Json;
+
+constexpr double kSmallPart = 0.1;  // of the steps, below which nobody asks what the host did outside the device's work
+
+struct Part {
+  std::int64_t start_ns = 0, end_ns = 0;
+  [[nodiscard]] std::int64_t length() const { return std::max<std::int64_t>(0, end_ns - start_ns); }
+};
+
+std::optional<Part> steps_of(LoadedSession& loaded, std::int32_t rank) {
+  std::optional<Part> all;
+  for (const auto& row : loaded.rows<trace::IterationRow>().value_or(std::span<const trace::IterationRow>())) {
+    if (row.rank != rank || loaded.names().text(row.phase) != "step") continue;
+    if (!all) all = Part{row.start_ns, row.start_ns};
+    all->start_ns = std::min(all->start_ns, row.start_ns);
+    all->end_ns = std::max(all->end_ns, row.start_ns + row.duration_ns);
+  }
+  return all;
+}
+
+// The thread of the rank that launched most work.
+core::Result<std::optional<std::int64_t>> launching_thread(const std::string& path, std::int32_t rank, trace::NameTable& names) {
+  std::map<std::uint32_t, bool> launches;  // by name
+  std::map<std::int64_t, std::int64_t> counts;
+  AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(path, names, [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
+    for (const auto& row : rows) {
+      if (row.rank != rank) continue;
+      const auto [known, fresh] = launches.try_emplace(row.name.value);
+      if (fresh)
+        known->second =
+            trace::is_gpu_runtime(names.text(row.domain)) && names.text(row.name).find("aunch") != std::string_view::npos;
+      if (known->second) ++counts[row.thread_id];
+    }
+    return {};
+  }));
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? std::nullopt : std::optional(most->first);
+}
+
+void add(std::vector<Json>& list, const analytics::gaps::NamedCause& cause, std::int64_t time_ns) {
+  for (Json& one : list)
+    if (one["cause"].text() == cause.id) {
+      one.set("idle_ns", one["idle_ns"].as_i64().value_or(0) + time_ns);
+      return;
+    }
+  list.push_back(Json::object({{"cause", cause.id},
+                               {"class", cause.class_id},
+                               {"title", cause.title},
+                               {"remedy", cause.remedy},
+                               {"gap_count", 0},
+                               {"idle_ns", time_ns}}));
+}
+
+}  // namespace
+
+core::Result<std::vector<Json>> host_outside(LoadedSession& loaded, const DeviceWindow& device, const core::Paths& paths) {
+  std::vector<Json> list;
+  const auto steps = steps_of(loaded, device.rank);
+  if (!steps) return list;
+  const std::array<Part, 2> parts = {Part{steps->start_ns, device.first_ns}, Part{device.last_ns, steps->end_ns}};
+  if (static_cast<double>(parts[0].length() + parts[1].length()) < kSmallPart * static_cast<double>(steps->length())) return list;
+  AACO_ASSIGN(const auto book, analytics::gaps::CauseBook::load(core::join_path(paths.share, "data/gaps/causes.yaml")));
+  trace::NameTable names;
+  AACO_ASSIGN(const auto thread, launching_thread(loaded.path(), device.rank, names));
+  if (!thread) return list;
+  HostProfile before(book, names), after(book, names);
+  const auto take = [&](HostProfile& profile, const Part& part, trace::ApiCallRow row) {
+    row.start_ns = std::max(row.start_ns, part.start_ns);
+    row.end_ns = std::min(row.end_ns, part.end_ns);
+    if (row.end_ns > row.start_ns) profile.add(row);
+  };
+  AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(loaded.path(), names,
+                                                    [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
+                                                      for (const auto& row : rows) {
+                                                        if (row.rank != device.rank || row.thread_id != *thread) continue;
+                                                        take(before, parts[0], row);
+                                                        take(after, parts[1], row);
+                                                      }
+                                                      return {};
+                                                    }));
+  for (HostProfile* profile : {&before, &after})
+    for (const auto& share : profile->finish().shares)
+      if (const auto& cause = book.at(share.cause); !cause.weak) add(list, cause, share.time_ns);
+  return list;
+}
+
+Json with_causes(const Json& causes, const std::vector<Json>& more) {
+  std::vector<Json> all(causes.items().begin(), causes.items().end());
+  for (const Json& one : more) {
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const Json& known) { return known["cause"].text() == one["cause"].text(); });
+    if (same == all.end())
+      all.push_back(one);
+    else
+      same->set("idle_ns", (*same)["idle_ns"].as_f64().value_or(0) + one["idle_ns"].as_f64().value_or(0));
+  }
+  const auto idle = [](const Json& one) { return one["idle_ns"].as_f64().value_or(0); };
+  std::stable_sort(all.begin(), all.end(), [&](const Json& a, const Json& b) { return idle(a) > idle(b); });
+  Json list = Json::array();
+  for (Json& one : all) list.push(std::move(one));
+  return list;
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "analytics/gaps.h"
+#include "analytics/queue_depth.h"
+#include "analytics/trace_time.h"
+#include "trace/names.h"
+#include "workflows/gpu/copy_kinds.h"
+
+namespace aaco::workflows {
+
+// What the walk over a trace knows of one device.
+struct DeviceState {
+  analytics::trace_time::DeviceTimeFold fold;
+  analytics::trace_time::QueueDepthFold queue = {};
+  analytics::gaps::GapSums gaps = {};
+  CopyKinds copies = {};
+  trace::NameId last_name = {};  // of the work that ended last
+  std::int64_t last_end_ns = INT64_MIN, busy_since_ns = INT64_MIN;
+  std::int64_t repeated_kernels = 0;
+};
+
+}  // namespace aaco::workflows
