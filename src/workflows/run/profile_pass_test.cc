@@ -19,6 +19,10 @@ class ProfiledBackend final : public runner::Backend {
   [[nodiscard]] const std::vector<runner::TensorInfo>& inputs() const override { return none_; }
   [[nodiscard]] const std::vector<runner::TensorInfo>& outputs() const override { return none_; }
   core::Status bind(const std::vector<runner::TensorData>&) override { return {}; }
+  core::Status bind_next(std::vector<runner::TensorData>, const std::vector<runner::CarriedValue>&) override { return {}; }
+  core::Result<runner::TensorView> view_output(std::string_view) override {
+    return core::fail(core::ErrorCode::unsupported, "no outputs");
+  }
   core::Status run_once() override {
     record(R"({"cat":"Node","name":"n_kernel_time","ts":2,"dur":5})");
     record(R"({"cat":"Session","name":"model_run","ts":1,"dur":9})");
