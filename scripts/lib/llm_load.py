@@ -39,7 +39,7 @@ class Lake:
 
     def aaco(self, *arguments, pin=None):
         command = [*(['taskset', '-c', pin] if pin else []), PROGRAM, *map(str, arguments)]
-        environment = os.environ | {'AACO_SESSIONS': self.folder.name, 'NO_COLOR': '1'}
+        environment = os.environ | {'AACO_SESSIONS': self.folder.name, 'AACO_REGISTRY': self.folder.name + '/registry', 'NO_COLOR': '1'}
         return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, stdin=subprocess.DEVNULL, timeout=1800)
 
     def llm(self, url, *options, pin=None):

@@ -6,8 +6,10 @@
 Every fault is measured in three sessions beside three undisturbed ones, alternating. tests/faults_unseen/faults.c holds what is loaded
 into the measured process; the others act from outside (signals, priorities, quotas, hogs) or change the model. Nothing is tuned on them;
 every third fault is reported separately as held out. AACO_PROOF_SECONDS: seconds per session (2). AACO_UNSEEN_LOAD: processes that spin
-beside every session (0). AACO_UNSEEN_THREADS: threads of the measured process (the runtime's choice). AACO_UNSEEN_FILTER: regular expression of fault names.
+beside every session (0). AACO_UNSEEN_THREADS: threads of the measured process (the runtime's choice). AACO_UNSEEN_FILTER: regular
+expression of fault names. AACO_UNSEEN_KEEP: a folder to write what was measured of each fault to, as tests/faults_unseen/recorded has it.
 """
+import ctypes
 import json
 import os
 import pathlib
@@ -31,6 +33,7 @@ MODEL = 'squeezenet1.1'
 CONTENTION = {'cpu_contention'}
 COMPUTE = {'host_computing', 'compute_bound'}
 WAITING = {'host_waiting', 'cpu_contention'}
+OWN_THREADS = {'cpu_placement', 'threads'}  # threads of the run wait for each other, not for other processes
 
 
 class Fault:
@@ -45,6 +48,7 @@ def spin(count, cpus=None, nice=0):
     """Processes that compute, on `cpus`."""
     def begin(_):
         def ready():
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: ends with this script
             if cpus is not None:
                 os.sched_setaffinity(0, cpus)
             os.nice(nice)
@@ -105,8 +109,8 @@ def faults():
     yield Fault('protect_storm', CONTENTION | {'interrupts', 'page_faults', 'memory_contention'}, preload='protect_storm', strength=0.9)
     yield Fault('fork_storm', CONTENTION | {'page_faults', 'host_computing'}, preload='fork_storm', strength=0.95)
     yield Fault('sync_writer', CONTENTION | {'storage'}, preload='sync_writer', strength=1)
-    yield Fault('own_spinner', CONTENTION | {'threads'}, preload='own_spinner', strength=1)
-    yield Fault('own_spinners', CONTENTION | {'threads'}, preload='own_spinners', strength=1)
+    yield Fault('own_spinner', OWN_THREADS, preload='own_spinner', strength=1)
+    yield Fault('own_spinners', OWN_THREADS, preload='own_spinners', strength=1)
     yield Fault('signals', COMPUTE | {'interrupts', 'host_computing'}, preload='signals', strength=1)
     yield Fault('stops_50_hz', WAITING | {'stopped'}, beside=Stopper(50, 0.5))
     yield Fault('stops_10_hz', WAITING | {'stopped'}, beside=Stopper(10, 0.4))
@@ -127,7 +131,7 @@ def faults():
     yield Fault('other_model', {'model'}, arguments=['--model', 'resnet18'])
     yield Fault('basic_and_hogs', {'graph_optimisation'} | CONTENTION, arguments=['--graph-level', 'disabled'], beside=spin(everywhere))
     yield Fault('one_thread_and_stops', {'threads'} | WAITING, arguments=['--threads', '1'], beside=Stopper(20, 0.4))
-    yield Fault('spinner_and_memcpy', CONTENTION | COMPUTE | {'threads'}, preload='own_spinner', strength=0.8, beside=spin(1))
+    yield Fault('spinner_and_memcpy', CONTENTION | COMPUTE | OWN_THREADS, preload='own_spinner', strength=0.8, beside=spin(1))
     yield Fault('cache_and_hogs', CONTENTION | {'memory_contention'}, preload='cache_storm', strength=0.9, beside=spin(everywhere))
     yield Fault('writer_and_fork', CONTENTION | {'storage', 'page_faults'}, preload='fork_storm', strength=0.9, beside=spin(1))
 
@@ -207,6 +211,39 @@ def run_session(lake, fault, library):
     return json.loads(out)['session']['id']
 
 
+# Facts of the fingerprint that a kept session has: what was measured, and the CPUs; nothing that names a machine.
+KEPT_FACTS = ('model.hash', 'runtime.name', 'runtime.version', 'provider', 'threads.intra', 'threads.inter', 'graph_level', 'input_shapes', 'batch',
+              'dtype', 'seed', 'mode', 'cpu.cores', 'cpu.allowed_cores', 'cpu.allowed_list', 'cpu.limit_cores')
+
+
+def kept(lake, session):
+    """Facts, metrics, calls and blocks of a session, times relative to its first block."""
+    def ask(*words):
+        ran = subprocess.run([PROGRAM, *words, '--json'], capture_output=True, text=True, check=True, env=os.environ | {'AACO_SESSIONS': lake, 'NO_COLOR': '1'})
+        return json.loads(ran.stdout)
+    path = pathlib.Path(ask('show', session)['session']['path'])
+    facts = json.loads((path / 'env.json').read_text())['fingerprint']['facts']
+    metrics = {}
+    for name in ('inference_summary', 'derived_metrics'):
+        if (path / f'metrics/{name}.json').exists():
+            metrics |= json.loads((path / f'metrics/{name}.json').read_text())['metrics']
+    where = f"session_id = '{session}' AND phase = 'measure' ORDER BY start_ns"
+    blocks = ask('query', f'SELECT * EXCLUDE (rank) FROM loop_blocks WHERE {where}')
+    calls = ask('query', f'SELECT block, start_ns, duration_ns FROM inference_iters WHERE {where}')
+    begin = int(blocks[0]['start_ns'])
+    columns = [name for name, value in blocks[0].items() if re.fullmatch(r'-?\d+', str(value))]
+    rows = [[row[name] if row[name] is None else int(row[name]) - (begin if name in ('start_ns', 'end_ns') else 0) for name in columns] for row in blocks]
+    return {'facts': {key: facts[key] for key in KEPT_FACTS if key in facts}, 'metrics': metrics, 'block_columns': columns, 'blocks': rows,
+            'calls': [[int(row['block']), int(row['start_ns']) - begin, int(row['duration_ns'])] for row in calls]}
+
+
+def keep(folder, lake, fault, a, b):
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    document = {'fault': fault.name, 'causes': sorted(fault.causes), 'a': [kept(lake, one) for one in a], 'b': [kept(lake, one) for one in b]}
+    (folder / f'{fault.name}.json').write_text(json.dumps(document, separators=(',', ':')) + '\n')
+
+
 def judge(lake, fault, a, b):
     """What the program says of the pair, and whether it is true."""
     ran = subprocess.run([PROGRAM, 'diff', ','.join(a), ','.join(b), '--json', '--no-store', '--no-history'], capture_output=True, text=True,
@@ -270,6 +307,8 @@ def main():
                 rows.append({'fault': fault.name, 'error': 'a session could not be measured'})
             else:
                 rows.append(judge(lake, fault, a, b))
+                if os.environ.get('AACO_UNSEEN_KEEP'):
+                    keep(os.environ['AACO_UNSEEN_KEEP'], lake, fault, a, b)
             row = rows[-1]
             print(f'{row["fault"]:22} {row.get("verdict", row.get("error", ""))[:60]:14} {100 * (row.get("delta_ratio") or 0):+8.1f} % '
                   f'(detectable {100 * (row.get("smallest_detectable_ratio") or 0):5.1f} %)  {", ".join(filter(None, row.get("causes", [])))}'

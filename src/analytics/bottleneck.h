@@ -19,6 +19,7 @@ namespace aaco::analytics::bottleneck {
 struct Need {
   std::string signal;
   double above = 0;
+  std::string otherwise;  // the class that what spoke for this one speaks for where it is not met; empty: none
 };
 
 // A bottleneck class and its remedies. data/rules/bottleneck.yaml.
@@ -28,7 +29,7 @@ struct BottleneckClass {
   std::string meaning;                  // one sentence
   std::string gpu_meaning;              // the same for a GPU trace; empty: `meaning` applies to both
   double prior = 0;                     // prior log-odds
-  std::optional<Need> needs;            // applies only if the signal was measured
+  std::vector<Need> needs;              // all of those that were measured have to be met
   std::vector<std::string> strategies;  // remedies, the best first
 };
 

@@ -51,6 +51,7 @@ struct Load {
   std::map<std::string, std::int64_t> failures;  // by kind
   std::map<std::string, std::string> examples;   // a message of each kind
   std::int64_t without_output = 0;               // complete, and not one token
+  std::vector<double> ttft_values;               // ascending, ns
   stats::Summary ttft, ttft_sent, e2el, e2el_sent, tpot, inter_chunk, client_queue;
   // The gap between two tokens. Where a chunk has several tokens (continuous usage) each has its share of the gap; where every
   // chunk has one token it is the gap between chunks; otherwise unknown.
@@ -66,6 +67,8 @@ struct Load {
   std::optional<double> steady_s;
   std::optional<Rates> steady;
   double offered_per_second = 0;
+  double chunks_per_second = 0;                          // content chunks of all requests over the whole load
+  std::optional<double> offered_tokens_per_second;       // open loop: requests due per second times the tokens asked for
   double mean_open = 0;                                  // requests open at once, averaged over time, by their own intervals
   std::optional<double> little_open;                     // throughput times mean latency (Little, Operations Research 9, 1961)
   double availability_ratio = 0;                         // complete / all
@@ -99,20 +102,52 @@ inline constexpr double kVouchedClient = 0.7;   // and up to which it has
 inline constexpr double kStarvedClient = 0.05;  // share of time waiting for a CPU above which it must not exceed the time on one
 OwnLimit judge_client(const Load& load, const OwnState& state);
 
-// The server's process within a level, where it runs on this machine and was sampled.
+// The server within a level: its process, where it runs on this machine and was sampled, and what it says of itself at /metrics.
 struct ServerState {
   std::optional<double> cpu_cores,
       run_queue_ratio;                    // CPUs used; time its threads were runnable but not running, per time, summed
   std::optional<double> throttled_ratio;  // of the time, by the CPU limit of its control group
+  std::int64_t readings = 0;              // of its metrics
+  std::optional<double> running_mean, waiting_mean, waiting_max;  // requests in its batch and in its queue
+  std::optional<double> queued_share;                             // of the readings in which a request waited
+  std::optional<double> kv_cache_max_ratio, kv_cache_full_share;  // the latter: of the readings above kKvCacheFull
+  std::optional<double> preemptions;                              // requests that lost their place in the KV cache
 };
 ServerState server_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                          std::int64_t to_ns);
-// Why the server was slow, a sentence each. None where the client was the bottleneck, unless the server waited for a CPU more
-// than twice as long as the client.
-std::vector<std::string> server_causes(const ServerState& server, const OwnLimit& client);
+
+// Gaps between two chunks of a request that are much longer than the usual one, and how often the first token of another request
+// fell into them: a prefill that held up the batch.
+struct PrefillStalls {
+  std::int64_t slow_gaps = 0;
+  double usual_gap_ns = 0, slow_gap_ns = 0;  // medians
+  double with_prefill_ratio = 0;             // of the slow gaps
+  double others_with_prefill_ratio = 0;      // of all other gaps
+  double expected_ratio = 0;                 // of the slow gaps, were prefills independent of them (Poisson, by their length)
+};
+inline constexpr double kSlowGap = 3;  // times the median
+std::optional<PrefillStalls> prefill_stalls(std::span<const trace::LlmRequestRow> requests,
+                                            std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names,
+                                            std::string_view load);
+
+// Why the server was slow, a sentence each, and only with evidence. None where the client was the bottleneck, unless the server
+// waited for a CPU more than twice as long as the client.
+struct ServerCause {
+  std::string id, text, remedy;  // cpu_wait, throttled, queue, kv_cache, prefill
+};
+std::vector<ServerCause> server_causes(const ServerState& server, const std::optional<PrefillStalls>& stalls,
+                                       const OwnLimit& client);
 inline constexpr double kServerWaits = 0.4;       // waiting for a CPU per waiting and running
 inline constexpr double kServerWaitFloor = 0.15;  // and per time
 inline constexpr double kServerThrottled = 0.05;
+inline constexpr double kServerQueues = 0.5;        // share of readings with a queue from which it is a cause
+inline constexpr double kKvCacheFull = 0.95;        // use of the KV cache
+inline constexpr double kKvCacheFullShare = 0.2;    // share of readings above it
+inline constexpr std::int64_t kFewestReadings = 4;  // of the server's metrics
+inline constexpr std::int64_t kFewestSlowGaps = 20;
+inline constexpr double kStalledShare = 0.5;  // of the slow gaps with a prefill in them
+inline constexpr double kStalledMore = 1.5;   // times what chance gives
+inline constexpr double kStalledOthers = 3;   // times the share among the other gaps
 
 // The published metrics (data/metrics/serving.yaml) of a level.
 trace::Metrics metrics_of(const Load& load, const OwnLimit& client);

@@ -2,11 +2,13 @@
 
 #include "core/files.h"
 #include "importers/any_database.h"
+#include "importers/jax_trace.h"
 #include "importers/kineto.h"
 #include "importers/migraphx.h"
 #include "importers/nsys.h"
 #include "importers/nsys_stats.h"
 #include "importers/ort_profile.h"
+#include "importers/pftrace.h"
 #include "importers/rocpd.h"
 #include "importers/rocprof.h"
 #include "importers/rocprof_compute.h"
@@ -15,6 +17,7 @@
 #include "importers/rpd.h"
 #include "importers/smi.h"
 #include "importers/stream/damage.h"
+#include "importers/xplane.h"
 
 namespace aaco::importers {
 
@@ -36,7 +39,10 @@ std::vector<std::unique_ptr<Importer>> builtin_importers() {
   importers.push_back(rocprof_db::make_importer());
   importers.push_back(any_database::make_importer());  // last of the databases
   importers.push_back(migraphx::make_importer());
-  importers.push_back(kineto::make_importer());  // takes any Chrome trace: last of the JSON formats
+  importers.push_back(xplane::make_importer());
+  importers.push_back(pftrace::make_importer());
+  importers.push_back(jax_trace::make_importer());  // a narrower form of Chrome traces
+  importers.push_back(kineto::make_importer());     // takes any Chrome trace: last of the JSON formats
   return importers;
 }
 

@@ -27,6 +27,7 @@ struct TimeShare {
   std::int64_t count = 0;  // executions per iteration
   std::optional<trace::Interval> ci95;  // of total_ns
   core::Json detail;                    // shapes and whatever else a click should show; may be null
+  std::string short_name = {};          // for people, different for different names: "GEMM bf16 MT256x128x32"; empty: none
 };
 
 // A series over time, thinned for drawing (the extremes of each pixel's width are kept).

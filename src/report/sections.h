@@ -5,11 +5,15 @@
 #include <tuple>
 
 #include "report/attainable_section.h"
+#include "report/collectives_section.h"
+#include "report/decoder_section.h"
 #include "report/gpu_sections.h"
 #include "report/llm_section.h"
 #include "report/operating_system_section.h"
 #include "report/scaling_section.h"
 #include "report/totals_section.h"
+#include "report/trace_section.h"
+#include "report/work_rates_section.h"
 
 namespace aaco::report {
 
@@ -21,9 +25,13 @@ struct Sections {
   std::optional<GpuSection> gpu;
   std::optional<Attribution> attribution;
   std::optional<Gaps> gaps;
+  std::optional<WorkRates> work_rates;
+  std::optional<Collectives> collectives;
   std::optional<OperatingSystem> operating_system;
   std::optional<Scaling> scaling;
   std::optional<Llm> llm;
+  std::optional<Decoder> decoder;
+  std::optional<TraceTimeline> trace;  // of pages only
 };
 
 // Where the terminal report has it. `details` are left out of the brief form.
@@ -46,9 +54,13 @@ inline constexpr std::tuple kSections = {
     SectionEntry{"gpu", &Sections::gpu, Place::after_time},
     SectionEntry{"attribution", &Sections::attribution, Place::after_time},
     SectionEntry{"gaps", &Sections::gaps, Place::after_time},
+    SectionEntry{"work_rates", &Sections::work_rates, Place::details},
+    SectionEntry{"collectives", &Sections::collectives, Place::details},
     SectionEntry{"operating_system", &Sections::operating_system, Place::after_advice},
     SectionEntry{"scaling", &Sections::scaling, Place::top},
     SectionEntry{"llm", &Sections::llm, Place::top},
+    SectionEntry{"decoder", &Sections::decoder, Place::top},
+    SectionEntry{"trace", &Sections::trace, Place::details},
 };
 
 // Calls visit(entry, value) for each section that the report has, in order.

@@ -73,7 +73,10 @@ std::vector<TimelineSpan> thin_timeline(const std::vector<TimelineSpan>& spans, 
 ReportModel thinned_for_page(const ReportModel& model) {
   ReportModel out = model;
   out.iterations = thin_iterations(model.iterations, kPageIterations);
-  out.timeline = thin_timeline(model.timeline, kPageSpans);
+  if (model.sections.trace)
+    out.timeline.clear();  // the trace's own shows more
+  else
+    out.timeline = thin_timeline(model.timeline, kPageSpans);
   for (Series& series : out.telemetry) series = thin_series(series, kPageSeriesPoints);
   return out;
 }

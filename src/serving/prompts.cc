@@ -129,13 +129,9 @@ core::Result<std::vector<Prompt>> read_prompts(const std::string& path) {
   return prompts;
 }
 
-std::string request_body(const BodyOptions& options, const std::string& prompt, std::int64_t output_tokens) {
-  Json body = Json::object();
-  body.set("model", options.model);
-  if (options.api == Api::chat)
-    body.set("messages", Json::array({Json::object({{"role", "user"}, {"content", prompt}})}));
-  else
-    body.set("prompt", prompt);
+namespace {
+
+std::string finish_body(Json body, const BodyOptions& options, std::int64_t output_tokens) {
   body.set("max_tokens", output_tokens);
   body.set("stream", true);
   Json stream_options = Json::object({{"include_usage", true}});
@@ -145,6 +141,20 @@ std::string request_body(const BodyOptions& options, const std::string& prompt, 
   body.set("seed", options.seed);
   if (options.ignore_eos) body.set("ignore_eos", true).set("min_tokens", output_tokens);
   return body.dump(-1);
+}
+
+}  // namespace
+
+std::string request_body(const BodyOptions& options, const std::string& prompt, std::int64_t output_tokens) {
+  if (options.api == Api::chat) return conversation_body(options, {prompt}, output_tokens);
+  return finish_body(Json::object({{"model", options.model}, {"prompt", prompt}}), options, output_tokens);
+}
+
+std::string conversation_body(const BodyOptions& options, const std::vector<std::string>& said, std::int64_t output_tokens) {
+  Json messages = Json::array();
+  for (std::size_t i = 0; i < said.size(); ++i)
+    messages.push(Json::object({{"role", i % 2 == 0 ? "user" : "assistant"}, {"content", said[i]}}));
+  return finish_body(Json::object({{"model", options.model}, {"messages", std::move(messages)}}), options, output_tokens);
 }
 
 }  // namespace aaco::serving

@@ -61,6 +61,8 @@ struct BodyOptions {
   bool continuous_usage = false;  // stream_options.continuous_usage_stats
 };
 std::string request_body(const BodyOptions& options, const std::string& prompt, std::int64_t output_tokens);
+// A turn of a conversation: what was said before, user first and then in turns. Of the chat API.
+std::string conversation_body(const BodyOptions& options, const std::vector<std::string>& said, std::int64_t output_tokens);
 std::string_view request_path(Api api);
 
 }  // namespace aaco::serving

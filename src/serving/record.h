@@ -39,6 +39,7 @@ struct RequestRecord {
   std::string finish_reason;
   std::int64_t prompt_tokens_asked = 0, output_tokens_asked = 0;
   Usage usage;
+  std::string_view token_source = "usage";  // of usage.output_tokens
   std::int64_t content_chunks = 0, content_bytes = 0;
   std::int64_t retries = 0, reconnects = 0;
   std::optional<std::int64_t> server_prompt_ns, server_decode_ns;

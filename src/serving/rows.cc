@@ -29,7 +29,7 @@ trace::LlmRequestRow row_of(const RequestRecord& record, trace::Sink& sink) {
   row.prompt_tokens = record.usage.prompt_tokens;
   row.output_tokens = record.usage.output_tokens;
   row.cached_tokens = record.usage.cached_tokens;
-  if (row.output_tokens) row.token_source = sink.name("usage");
+  if (row.output_tokens) row.token_source = sink.name(record.token_source);
   row.content_chunks = record.content_chunks;
   row.content_bytes = record.content_bytes;
   row.retries = record.retries;

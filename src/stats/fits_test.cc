@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/random.h"
@@ -153,6 +154,29 @@ TEST(TheilSen, IntervalCoversTrueValue) {
     inside += interval.low <= 2 && 2 <= interval.high;
   }
   EXPECT_NEAR(inside, 287, 14);
+}
+
+// Long series are searched instead of sorted: the result is that of all slopes in order.
+TEST(TheilSen, LongSeriesGiveTheRanksOfAllSlopes) {
+  for (int kind = 0; kind < 5; ++kind) {
+    core::Random random(static_cast<std::uint64_t>(kind) + 1);
+    std::vector<double> x, y, slopes;
+    for (int i = 0; i < 601 + kind; ++i) {
+      x.push_back(kind == 1 ? i / 7 : i);  // ties
+      y.push_back(kind == 2 ? i % 3 : kind == 3 ? 4 : kind == 4 ? std::pow(10, random.normal() * 20) : 0.1 * i + random.normal());
+    }
+    for (std::size_t i = 0; i < x.size(); ++i)
+      for (std::size_t j = i + 1; j < x.size(); ++j)
+        if (x[i] != x[j]) slopes.push_back((y[j] - y[i]) / (x[j] - x[i]));
+    std::sort(slopes.begin(), slopes.end());
+    const double n = static_cast<double>(x.size()), count = static_cast<double>(slopes.size());
+    const double reach = 1.959963984540054 * std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
+    const auto line = theil_sen(x, y);
+    ASSERT_TRUE(line) << kind;
+    EXPECT_EQ(line->slope, (slopes[(slopes.size() - 1) / 2] + slopes[slopes.size() / 2]) / 2) << kind;
+    EXPECT_EQ(line->slope_ci95->low, slopes[static_cast<std::size_t>(std::floor((count - reach) / 2) - 1)]) << kind;
+    EXPECT_EQ(line->slope_ci95->high, slopes[static_cast<std::size_t>(std::ceil((count + reach) / 2))]) << kind;
+  }
 }
 
 TEST(TheilSen, RejectsDegenerateLines) {

@@ -249,6 +249,34 @@ struct GapRow {
   bool operator==(const GapRow&) const = default;
 };
 
+// Work of a kernel, or of an operator in one data type, by one source, and the rates it reached. No source, no row.
+struct WorkRateRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  NameId subject, name, family;         // subject: kernel, operator
+  NameId data_type, source;             // source: shapes, or the counters joined by " + "
+  std::int64_t count = 0, time_ns = 0;  // executions of the kernel, or calls of the operator, with known work
+  std::optional<double> flops, bytes, flops_per_s, bytes_per_s;
+  NameId hardware;  // id of the hardware registry; empty: the trace's device is unknown
+  std::optional<double> peak_flops_per_s, peak_bytes_per_s, flops_ratio, bytes_ratio;
+  bool operator==(const WorkRateRow&) const = default;
+};
+
+// What follows from a collective operation on one rank: its bandwidths, and how long the rank waited for the last one.
+struct CollectiveCallRow {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  std::int64_t instance = -1;  // of the operation over all ranks; -1: not matched between ranks
+  NameId operation, group;
+  std::optional<std::int64_t> group_size;
+  std::int64_t rank_count = 1;  // ranks of this session that took part
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::optional<std::int64_t> data_bytes, wait_ns;  // S of nccl-tests; from its arrival to the last arrival
+  NameId wait_method, time_method;                  // arrival, duration; of the bandwidths: transfer, duration
+  std::optional<double> algorithm_bytes_per_s, bus_bytes_per_s;
+  bool operator==(const CollectiveCallRow&) const = default;
+};
+
 // What a node of the model's graph, with what runs in its kernel, should take on a device: of one execution.
 struct EstimateRow {
   std::int32_t rank = 0;
@@ -314,6 +342,24 @@ struct LlmChunkRow {
   bool operator==(const LlmChunkRow&) const = default;
 };
 
+// Events of one track of a trace's timeline at one resolution: an event that lasts at least as long stands alone, shorter
+// neighbours are one row (analytics/levels.h).
+struct TimelineLevelRow {
+  std::int32_t rank = 0;
+  NameId kind;             // python, operator, range, runtime, launch, kernel, copy, collective
+  std::int64_t place = 0;  // process of host events, device of GPU work
+  std::int64_t lane = 0;   // thread of host events, stream of GPU work
+  std::int64_t depth = 0;  // nesting of host events; row of GPU work that overlaps other work of its stream
+  std::int64_t resolution_ns = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t busy_ns = 0;
+  std::int64_t event_count = 1;
+  NameId name;  // of the longest event
+  std::int64_t longest_start_ns = 0, longest_ns = 0;
+  bool operator==(const TimelineLevelRow&) const = default;
+};
+
 // Every row type, in the order of the tables. A new table is its struct above, its line here, and its columns in trace/tables.h.
 #define AACO_TRACE_ROWS(X) \
   X(IterationRow)          \
@@ -332,9 +378,12 @@ struct LlmChunkRow {
   X(AttributionRow)        \
   X(KernelGroupRow)        \
   X(GapRow)                \
+  X(WorkRateRow)           \
+  X(CollectiveCallRow)     \
   X(EstimateRow)           \
   X(LlmRequestRow)         \
-  X(LlmChunkRow)
+  X(LlmChunkRow)           \
+  X(TimelineLevelRow)
 
 template <class... Rows>
 struct RowList {};

@@ -263,6 +263,41 @@ AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row per 
       column("host_cause_ns", &R::host_cause_ns, "time of that cause in the gap, ns"));
 } AACO_TABLE_END
 
+AACO_TABLE(WorkRateRow, "work_rates", "metrics/work_rates.parquet", "", "One row per kernel, and per operator and data type, whose FLOPs or bytes are known from one source (shapes or counters)") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"), column("device", &R::device, "GPU number in the trace"),
+      column("subject", &R::subject, "kernel or operator"), column("name", &R::name, "kernel or operator"),
+      column("family", &R::family, "family of the kernel, or of the kernels that do the operator's work"),
+      column("data_type", &R::data_type, "data type, as in the hardware registry; empty: unknown"),
+      column("source", &R::source, "where FLOPs and bytes are from: shapes, or the counters"),
+      column("count", &R::count, "executions of the kernel, or calls of the operator, with known work"),
+      column("time_ns", &R::time_ns, "device time of these, ns; of kernels with counters their mean time per execution"),
+      column("flops", &R::flops, "floating-point operations; a multiply-add counts as two"),
+      column("bytes", &R::bytes, "bytes: by shapes every operand once, by counters the memory traffic"),
+      column("flops_per_s", &R::flops_per_s, "flops / time, 1/s"), column("bytes_per_s", &R::bytes_per_s, "bytes / time, bytes/s"),
+      column("hardware", &R::hardware, "hardware id; empty: the device of the trace is unknown"),
+      column("peak_flops_per_s", &R::peak_flops_per_s, "stated dense peak of the device for the data type, 1/s"),
+      column("peak_bytes_per_s", &R::peak_bytes_per_s, "stated memory bandwidth of the device, bytes/s"),
+      column("flops_ratio", &R::flops_ratio, "flops_per_s / peak_flops_per_s"),
+      column("bytes_ratio", &R::bytes_ratio, "bytes_per_s / peak_bytes_per_s; above 1 where caches served part of the bytes"));
+} AACO_TABLE_END
+
+AACO_TABLE(CollectiveCallRow, "collective_calls", "metrics/collective_calls.parquet", "start_ns", "One row per collective operation and rank: bandwidths, and the wait for the last rank") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"), column("device", &R::device, "GPU number in the trace"),
+      column("instance", &R::instance, "number of the operation, the same on all its ranks; -1: not matched between ranks"),
+      column("operation", &R::operation, "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, send, recv, barrier"),
+      column("process_group", &R::group, "process group"), column("group_size", &R::group_size, "number of ranks in the group"),
+      column("rank_count", &R::rank_count, "ranks of the session that took part"),
+      column("start_ns", &R::start_ns, "start, ns on the session's home clock"), column("end_ns", &R::end_ns, "end, ns"),
+      column("data_bytes", &R::data_bytes, "size S as nccl-tests defines it, bytes: the message; of all_gather and gather the gathered whole"),
+      column("wait_ns", &R::wait_ns, "time from this rank's arrival to the last arrival, ns"),
+      column("wait_method", &R::wait_method, "arrival (start times on one clock) or duration (above the shortest: clocks differ); empty: no wait known"),
+      column("time_method", &R::time_method, "time t of the bandwidths: transfer (since the last arrival) or duration (includes waiting: bandwidths are lower bounds)"),
+      column("algorithm_bytes_per_s", &R::algorithm_bytes_per_s, "S / t, bytes/s"),
+      column("bus_bytes_per_s", &R::bus_bytes_per_s, "algorithm bandwidth x bus factor of the operation and group size, bytes/s"));
+} AACO_TABLE_END
+
 AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row per node of the model's graph with work on the device: the estimated cost of one execution") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"), column("hardware", &R::hardware, "device id in the hardware registry"),
@@ -332,6 +367,22 @@ AACO_TABLE(LlmChunkRow, "llm_chunks", "metrics/llm_chunks.parquet", "time_ns", "
       column("kind", &R::kind, "role, content, reasoning, tool_call, usage, error, done or other"),
       column("bytes", &R::bytes, "bytes of content"),
       column("tokens", &R::tokens, "tokens in this chunk; empty: the server does not state them per chunk"));
+} AACO_TABLE_END
+
+AACO_TABLE(TimelineLevelRow, "timeline_levels", "profiler/timeline_levels.parquet", "start_ns", "One row per event, or group of short neighbouring events, of a track at one resolution: the levels of detail of a large trace's timeline") {
+  return std::make_tuple(
+      column("rank", &R::rank, "rank of the process"),
+      column("kind", &R::kind, "python, operator, range, runtime, launch, kernel, copy or collective"),
+      column("place", &R::place, "process id of host events, GPU number of GPU work"),
+      column("lane", &R::lane, "thread id of host events, stream of GPU work"),
+      column("depth", &R::depth, "nesting depth of host events; row of GPU work that overlaps other work of its stream"),
+      column("resolution_ns", &R::resolution_ns, "events of at least this duration have their own row, shorter neighbours share one, ns"),
+      column("start_ns", &R::start_ns, "start of the first event, ns on the session's home clock"),
+      column("end_ns", &R::end_ns, "end of the last event, ns"),
+      column("busy_ns", &R::busy_ns, "time covered by the events, ns"), column("event_count", &R::event_count, "events in the row"),
+      column("name", &R::name, "name of the longest event"),
+      column("longest_start_ns", &R::longest_start_ns, "start of the longest event, ns"),
+      column("longest_ns", &R::longest_ns, "duration of the longest event, ns"));
 } AACO_TABLE_END
 // clang-format on
 

@@ -117,6 +117,36 @@ TEST_F(ExportTest, PerfettoPlacesEveryTrack) {
   EXPECT_EQ(trace.tracks.at(trace.values[2].track).unit_name, "W");
 }
 
+TEST_F(ExportTest, RequestsAreTracksWithTheirParts) {
+  auto about = manifest();
+  about.kind = "llm";
+  auto writer = create(about);
+  trace::Sink& sink = writer->sink();
+  for (const std::int64_t start : {1000, 1500, 3000}) {
+    trace::LlmRequestRow row;
+    row.request = start / 500;
+    row.outcome = sink.name(start == 1500 ? "timeout" : "ok");
+    row.scheduled_ns = start;
+    row.sent_ns = start + 100;
+    row.first_token_ns = start + 400;
+    row.last_token_ns = start + 800;
+    row.end_ns = start + 900;
+    sink.add(row);
+  }
+  sink.add(trace::IterationRow{0, 0, sink.name("measure"), 0, 1000, 900, {}});
+  ASSERT_TRUE(export_timeline(close(*writer, about), TimelineFormat::perfetto, file()));
+  const DecodedTrace trace = decode();
+  EXPECT_THAT(trace.problems, IsEmpty());
+  const auto *first = trace.find("request 2"), *overlapping = trace.find("request 3: timeout"), *later = trace.find("request 6");
+  ASSERT_TRUE(first != nullptr && overlapping != nullptr && later != nullptr);
+  EXPECT_EQ(trace.track_of(*first), "open request 1");
+  EXPECT_EQ(trace.track_of(*overlapping), "open request 2");
+  EXPECT_EQ(trace.track_of(*later), "open request 1");
+  EXPECT_EQ(trace.find("to first token")->parent, "request 2");
+  EXPECT_EQ(trace.find("client queue")->parent, "request 2");
+  EXPECT_EQ(trace.find("measure"), nullptr);
+}
+
 TEST_F(ExportTest, ProtocDecodesEveryFieldByTheSchema) {
   const auto protoc = core::find_program("protoc", core::Environment::of_process().get("PATH").value_or(""));
   if (!protoc) GTEST_SKIP() << "skipped, protoc is not installed";

@@ -43,6 +43,12 @@ template <class Row>
 core::Result<std::unique_ptr<RowStream<Row>>> open_rows(const std::string& session_path, trace::NameTable& names,
                                                         const std::vector<Instead>& instead = {});
 
+// The rows of a table for which `where` holds, an SQL condition over its columns: row groups that a comparison with a column
+// rules out are not read.
+template <class Row>
+core::Status scan_where(const std::string& session_path, trace::NameTable& names, const std::string& where,
+                        const std::vector<Instead>& instead, const std::function<core::Status(std::span<const Row>)>& visit);
+
 // A query result as text cells, for the user interfaces. NULL cells are empty.
 struct QueryResult {
   std::vector<std::string> columns;

@@ -9,7 +9,7 @@ namespace aaco::workflows {
 
 struct ExportRequest {
   std::string session = "latest";
-  std::string format = "perfetto";  // perfetto, chrome, csv
+  std::string format = "perfetto";  // perfetto, chrome, csv, prometheus
   std::string output;               // file, or folder for csv; empty: named after the session in the current folder
 };
 

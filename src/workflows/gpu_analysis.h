@@ -19,6 +19,7 @@
 #include "trace/metric.h"
 #include "trace/sink.h"
 #include "workflows/captured_launch.h"
+#include "workflows/gpu/gpu_rates.h"
 #include "workflows/gpu_roofline.h"
 #include "workflows/gpu_sites.h"
 #include "workflows/graph_nodes.h"
@@ -61,6 +62,7 @@ struct GpuOfTrace {
   core::Json copy_kinds;               // copies and fills by kind: count, sum_ns
   GpuRoofline roofline;
   GpuSites sites;
+  GpuRates rates;
   core::Json kernel_limits;  // what limits its kernels (workflows/gpu/kernel_limits.h)
 };
 

@@ -34,16 +34,21 @@ struct LlmRequest {
   std::string prompt_tokens = "512", output_tokens = "128";
   std::string prompts;  // file
   std::int64_t shared_prefix_tokens = 0;
+  std::int64_t turns = 1;  // of a conversation: each request repeats what was said before
   bool ignore_eos = true, continuous_usage = false;
 
   std::string slo;
+  std::string definitions;               // vllm, guidellm, aiperf, with commas between
   std::optional<double> price_per_hour;  // of the server
   std::uint64_t seed = 1;
   std::int64_t timeout_ns = 600'000'000'000;
   std::int64_t retries = 0;
   std::string api_key_file, ca_file;
+  std::string tokenizer;  // tokenizer.json, to count tokens where the server does not
   std::vector<std::string> headers;
   bool keep_chunks = true, telemetry = true;
+  bool read_server_metrics = true;
+  std::string server_metrics;  // URL of the server's Prometheus metrics; empty: /metrics of the server, where it has them
   std::string tag;
 };
 
@@ -51,6 +56,7 @@ struct LlmOutcome {
   SessionOutcome session;
   bool all_failed = false;  // no measured request has a complete answer
   std::string failure;      // then: what the server said
+  std::string definitions;  // a table of the figures as other tools define them, where it was asked for
 };
 
 // Measures a server and stores the session. Fails with invalid_argument on a request that is wrong, and otherwise where the

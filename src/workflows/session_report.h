@@ -13,6 +13,10 @@ namespace aaco::workflows {
 core::Result<report::ReportModel> load_report(const std::string& session_path, const core::Paths& paths);
 core::Result<report::ReportModel> load_report_by_name(const std::string& name, const core::Paths& paths);
 
+// What only the page shows: the timeline of a trace. Call it before render_page() and write_page().
+core::Status add_page_parts(report::ReportModel& model, const std::string& session_path);
+core::Status add_page_parts_by_name(report::ReportModel& model, const std::string& name, const core::Paths& paths);
+
 // The report as a page; fails with unsupported where this AACO was built without it.
 core::Result<std::string> render_page(const report::ReportModel& model, const core::Paths& paths);
 // Writes the page to report/report.html in the bundle and answers its path.

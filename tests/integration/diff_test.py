@@ -145,6 +145,31 @@ class Traces(program.ProgramTest):
 
     def test_an_improvement(self): self.assertEqual(self.diff('slow', 'base')[1]['verdict'], 'improvement')
 
+    def test_kernels_side_by_side_decide_nothing(self):
+        code, sides = self.diff('base', 'slow', '--kernels')
+        self.assertEqual((code, sides['same_device'], len(sides['kernels'])), (0, True, 3))
+        self.assertNotIn('verdict', sides)
+        for kernel in sides['kernels']:
+            self.assertEqual(kernel['match'], 'name')
+            self.assertAlmostEqual(kernel['delta_ratio'], 0.2, places=2)
+        self.assertAlmostEqual(sum(kernel['candidate']['total_ns'] for kernel in sides['kernels']), sides['candidate']['kernel_ns'], delta=1)
+
+    def test_side_by_side_of_different_devices_is_information(self):
+        outcome = self.aaco('diff', 'tag:base', 'tag:other', '--kernels', '--tree')
+        self.assertEqual(outcome.code, 0)
+        for text in ('kernel_0', 'ProfilerStep', 'different devices: AMD Instinct MI300X and NVIDIA H100', 'no verdict'):
+            self.assertIn(text, outcome.output)
+
+    def test_call_tree_has_every_kernel_once(self):
+        _, sides = self.diff('base', 'more', '--tree')
+        leaves = [node for node in sides['tree'] if node['kind'] == 'kernel']
+        self.assertEqual([node['depth'] for node in leaves], [2, 2, 2])
+        self.assertAlmostEqual(sum(node['candidate']['device_ns'] for node in leaves), sides['tree'][0]['candidate']['device_ns'], delta=1)
+
+    def test_side_by_side_needs_one_traced_session_per_side(self):
+        self.refused(self.aaco('diff', 'tag:base,tag:slow', 'tag:slow', '--kernels'), 2, 'one session per side')
+        self.refused(self.aaco('diff', 'tag:base', 'tag:none', '--tree'), 3, 'tag:none')
+
     def test_two_step_trace_is_compared_by_span(self):
         code, verdict = self.diff('few', 'few_slow')
         self.assertEqual((code, verdict['decided_by']), (1, 'gpu.span_ns'))

@@ -2,6 +2,7 @@
 import gzip
 import json
 import random
+import shutil
 import unittest
 
 import program
@@ -97,6 +98,21 @@ class Files(program.ProgramTest):
             self.refused(self.aaco(*words, *asked), 2, '--better')
         self.assertIn('already exceeded', self.aaco(*words, '--limit', '110', '--better', 'lower').output)
 
+    def test_text_and_json_print_the_same_index(self):
+        values = noisy([100] * 30 + [120] * 30 + [90] * 30)
+        for path in (self.write('numbers.json', json.dumps(values)), self.write('data.js', tracker(values))):
+            for last in ([], ['--last', 80]):
+                words = ['--from', path, '--better', 'lower', *last, *(['BM_sort/8'] if path.suffix == '.js' else [])]
+                series = self.history(*words)['series'][0]
+                trend = series['trend']
+                told = self.aaco('history', *words).output
+                self.assertEqual(len(trend['changes']), 2)
+                for change, level, alarm in zip(trend['changes'], (120, 90), trend['alarms']):
+                    self.assertAlmostEqual(series['points'][change['index']]['value'], level, delta=6)
+                    self.assertAlmostEqual(series['points'][change['index'] - 1]['value'], {120: 100, 90: 120}[level], delta=6)
+                    self.assertRegex(told, rf'at index {change["index"]}\b')
+                    self.assertRegex(alarm, rf'at index {change["index"]}$')
+
     def test_missing_values_are_counted(self):
         series = self.history('--from', self.write('holes.json', json.dumps([1, None, 2, 'x', 3, 4, 5, 6, 7])))
         self.assertEqual((series['account']['read'], series['account']['kept']), (9, 7))
@@ -122,6 +138,38 @@ class Sessions(program.ProgramTest):
         self.assertEqual((len(series), series[0]['count'], series[0]['unit'], series[0]['better']), (1, 7, 'ns', 'lower'))
         self.assertIn('mlp', series[0]['of'])
         self.assertEqual(self.aaco('history', 'p50', '--where', 'tag=even', '--json').json()['series'][0]['count'], 4)
+
+    def test_added_changed_and_deleted_sessions(self):
+        lake = self.folder / 'many'
+        source = sorted(self.lake.glob('2*/*'))[0]
+        day = lake / source.parent.name
+        for number in range(70):
+            shutil.copytree(source, day / f'{source.name}-{number}')
+        def medians():
+            outcome = self.aaco('history', 'p50', '--json', AACO_SESSIONS=str(lake))
+            self.assertEqual(outcome.code, 0, outcome.errors)
+            return [point['value'] for point in outcome.json()['series'][0]['points']]
+        def edit(number, value):
+            path = day / f'{source.name}-{number}/metrics/inference_summary.json'
+            document = json.loads(path.read_text())
+            document['metrics']['latency.p50_ns']['value'] = value
+            path.write_text(json.dumps(document))
+        first = medians()
+        self.assertEqual((len(first), medians()), (70, first))
+        self.assertTrue((lake / '.metrics').exists())
+        edit(3, 12345)
+        self.assertEqual(medians().count(12345), 1)
+        self.assertEqual(medians().count(12345), 1)
+        shutil.rmtree(day / f'{source.name}-3')
+        self.assertEqual((len(medians()), medians().count(12345)), (69, 0))
+        shutil.copytree(source, day / f'{source.name}-new')
+        edit('new', 54321)
+        self.assertEqual((len(medians()), medians().count(54321)), (70, 1))
+        (day / f'{source.name}-5/metrics/inference_summary.json').write_text('{"metrics": {"latency')
+        self.assertEqual(len(medians()), 69)
+        for damage in ('', 'nonsense', (lake / '.metrics').read_text()[:500]):
+            (lake / '.metrics').write_text(damage)
+            self.assertEqual((len(medians()), medians().count(54321)), (69, 1))
 
     def test_unmatched_filter_is_reported(self):
         self.refused(self.aaco('history', 'p50', '--where', 'model=other'), 3, 'with model=other has the metric latency.p50_ns')

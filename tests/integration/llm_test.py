@@ -139,6 +139,75 @@ class Measured(LlmTest):
             self.assertNotIn('verysecret', (bundle / name).read_text())
             self.assertNotIn('hiddenvalue', (bundle / name).read_text())
 
+    def test_tokens_are_counted_by_the_servers_tokenize(self):
+        for form in (1, 2):  # vLLM's and llama.cpp's
+            session = self.measured(f'no_usage,tokenize={form},period_us=500', '--requests', 5, '--output-tokens', 7, '--warmup', 0)
+            self.assertEqual(self.query(session, 'output_tokens, token_source'), [[7, 'tokenize']] * 5)
+            self.assertIn('llm.tpot_p50_ns', session['metrics'])
+
+    def test_tokens_are_counted_by_a_tokenizer(self):
+        file = self.folder / 'tokenizer.json'
+        vocabulary = {character: number for number, character in enumerate(' tok')} | {' tok': 9, ' t': 10, ' to': 11}
+        file.write_text(json.dumps({'model': {'type': 'BPE', 'vocab': vocabulary, 'merges': [[' ', 't'], [' t', 'o'], [' to', 'k']]}}))
+        session = self.measured('no_usage', '--requests', 3, '--output-tokens', 6, '--warmup', 0, '--tokenizer', file)
+        self.assertEqual(self.query(session, 'output_tokens, token_source'), [[6, 'tokenizer']] * 3)
+
+    def test_turns_repeat_what_was_said(self):
+        session = self.measured('plain', '--turns', 3, '--requests', 6, '--output-tokens', 2, '--prompt-tokens', 10, '--warmup', 0)
+        rows = self.query(session, 'conversation, prompt_tokens_asked')
+        self.assertEqual(sorted(rows), [[0, 10], [0, 22], [0, 34], [1, 10], [1, 22], [1, 34]])
+
+    def test_definitions_of_other_tools(self):
+        outcome = self.llm('plain,first_ms=5,period_us=1000', '--requests', 5, '--output-tokens', 4, '--definitions', 'vllm,guidellm,aiperf')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        for text in ('As vllm defines it', 'As guidellm defines it', 'As aiperf defines it', 'send to the last token / output tokens'):
+            self.assertIn(text, outcome.output)
+
+    def test_queue_and_cache_of_the_server_are_causes(self):
+        session = self.measured('plain,first_ms=50', '--requests', 40, '--output-tokens', 2, '--server-metrics',
+                                f'http://127.0.0.1:{self.port}/metrics,waiting=3,kv_percent=99/x')
+        server = self.summary(session)['levels'][0]['server']
+        self.assertGreater(server['readings'], 4)
+        self.assertEqual(server['waiting_mean'], 3)
+        if not self.summary(session)['levels'][0]['client']['limited']:
+            self.assertIn('queue', server['cause_ids'])
+            self.assertIn('kv_cache', server['cause_ids'])
+        rows = self.aaco('query', '--json', f"SELECT DISTINCT metric, entity FROM system_events WHERE session_id = '{session['session']['id']}' AND metric = 'server.waiting_requests'")
+        self.assertIn('vllm', rows.output)
+
+    def test_requests_are_exported(self):
+        session = self.measured('plain,first_ms=2', '--concurrency', '1,2', '--requests', 6, '--output-tokens', 3)
+        for form, file in (('perfetto', 'a.perfetto-trace'), ('chrome', 'a.json'), ('prometheus', 'a.prom')):
+            exported = self.aaco('export', session['session']['id'], '-f', form, '-o', self.folder / file)
+            self.assertEqual(exported.code, 0, exported.errors)
+        names = [event.get('name') for event in json.loads((self.folder / 'a.json').read_text())['traceEvents']]
+        for name in ('request 2', 'to first token', 'tokens'):
+            self.assertIn(name, names)
+        prometheus = (self.folder / 'a.prom').read_text()
+        self.assertIn('# TYPE aaco_llm_ttft_p50_ns gauge', prometheus)
+        self.assertIn('load="concurrency 2"', prometheus)
+
+    def test_two_servers_in_alternating_blocks(self):
+        fast, slow = (f'http://127.0.0.1:{self.port}/plain,first_ms={first}/v1' for first in (5, 40))
+        outcome = self.aaco('ab', '--duration', '1s', '--json', '--', '--url', fast, '--requests', 30, '--output-tokens', 2, '--no-telemetry', '--', '--url', slow)
+        self.assertEqual(outcome.code, 1, outcome.errors)
+        verdict = outcome.json()
+        self.assertEqual(verdict['verdict'], 'regression')
+        self.assertGreaterEqual(len(verdict['ab']['a']), 4)
+        self.assertEqual(len(verdict['ab']['a']), len(verdict['ab']['b']))
+
+    def test_one_server_twice_raises_no_alarm(self):
+        url = f'http://127.0.0.1:{self.port}/plain,first_ms=20/v1'
+        outcome = self.aaco('ab', '--duration', '1s', '--', '--url', url, '--requests', 30, '--output-tokens', 2, '--no-telemetry', '--', '--url', url)
+        self.assertIn(outcome.code, (0, 4), outcome.output + outcome.errors)
+
+    def test_tokens_at_once_are_not_compared(self):
+        """All tokens in one read: TPOT is zero, and a ratio to zero says nothing."""
+        for tag in ('one', 'two'):
+            self.measured('sized', '--requests', 40, '--output-tokens', 4, '--tag', tag)
+        outcome = self.aaco('diff', 'tag:one', 'tag:two')
+        self.assertIn(outcome.code, (0, 1, 4), outcome.errors)
+
     def test_same_load_is_comparable(self):
         for tag in ('one', 'two'):
             self.measured('plain,first_ms=5', '--requests', 40, '--output-tokens', 2, '--tag', tag)
@@ -146,6 +215,21 @@ class Measured(LlmTest):
 
 
 class Refused(LlmTest):
+    def test_no_url(self): self.refused(self.aaco('llm'), 2, 'missing --url or --model')
+    def test_self_test_has_its_own_server(self): self.refused(self.aaco('llm', '--self-test', '--url', 'http://127.0.0.1:1/v1'), 2, '--url')
+    def test_unknown_definitions(self): self.refused(self.llm('plain', '--definitions', 'triton'), 2, 'triton', 'aiperf')
+    def test_missing_metrics(self): self.refused(self.llm('plain', '--server-metrics', 'http://127.0.0.1:1/metrics'), 3, "the server's metrics")
+    def test_tokenizer_that_is_not_one(self):
+        (self.folder / 'tokenizer.json').write_text('{}')
+        self.refused(self.llm('plain', '--tokenizer', self.folder / 'tokenizer.json'), 3, 'tokenizer.json')
+    def test_turns_of_completions(self): self.refused(self.llm('plain', '--turns', 2, '--api', 'completions'), 2, '--turns')
+    def test_ab_of_one_server(self): self.refused(self.aaco('ab', '--', '--url', 'http://127.0.0.1:1/v1'), 2, 'two sides')
+    def test_ab_of_levels(self):
+        url = f'http://127.0.0.1:{self.port}/plain/v1'
+        self.refused(self.aaco('ab', '--', '--url', url, '--concurrency', '1,2', '--', '--url', url), 2, 'one level')
+    def test_ab_with_iterations(self):
+        self.refused(self.aaco('ab', '-n', 5, '--', '--url', 'http://127.0.0.1:1/v1', '--', '--url', 'http://127.0.0.1:1/v1'), 2, '--iterations')
+
     def test_no_server(self): self.refused(self.aaco('llm', '--url', 'http://127.0.0.1:1/v1'), 3, 'cannot connect')
     def test_wrong_path(self): self.refused(self.llm('nothing'), 3, '404', '--model')
     def test_html(self): self.refused(self.llm('html', '--model', 'x'), 3, 'html')

@@ -2,9 +2,11 @@
 import csv
 import io
 import json
+import pathlib
 import unittest
 
 import program
+from server_test import Server
 
 MODELS = '''models:
   tokens:
@@ -82,9 +84,11 @@ class MissionCommands(program.ProgramTest):
         self.refused(self.aaco('diff', '--baseline', 'baselines/other.json', '--session', 'sessions/latest'), 3, 'other', 'aaco baseline add')
         self.assertNotEqual(self.aaco('diff', '--baseline', 'nothing').code, 0)
 
-    def test_dashboard_names_the_page(self):
-        for words in (['dashboard'], ['dashboard', '--port', '8501']):
-            self.refused(self.aaco(*words), 2, 'dashboard', 'aaco report --html')
+    def test_dashboard_opens_by_a_link(self):
+        server = Server(self, 'dashboard')
+        self.addCleanup(server.stop)
+        self.assertRegex(server.line, r'^http://127\.0\.0\.1:\d+/open\?code=[0-9a-f]{64}$')
+        self.refused(self.aaco('dashboard', '--port', 'http'), 2, 'port')
 
     def test_backend_by_its_provider(self):
         self.works('run', '--model', 'mlp', '--backend', 'CPUExecutionProvider', '-n', 5, '--no-report')
@@ -136,6 +140,32 @@ class MissionCommands(program.ProgramTest):
         evidence = self.works('explain', 'tag:new', '--json').json()['bottleneck']['top_evidence']
         if evidence:
             self.assertAlmostEqual(sum(one['weight'] for one in evidence), 1, places=6)
+
+    def imported(self, name):
+        """The bundle of an import, in a lake of its own: "latest" is a run in the others."""
+        lake = str(self.folder / 'imports')
+        outcome = self.aaco('-q', 'import', name, '--no-report', AACO_SESSIONS=lake)
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return pathlib.Path(self.folder, self.aaco('show', outcome.output.strip(), '--json', AACO_SESSIONS=lake).json()['session']['path'])
+
+    def test_derived_metrics_are_in_the_bundle_with_their_bands(self):
+        events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::mm', 'pid': 1, 'tid': 1, 'ts': 0.5, 'dur': 6}]
+        for i in range(4):
+            events += [{'ph': 'X', 'cat': 'cuda_runtime', 'name': 'hipLaunchKernel', 'pid': 1, 'tid': 1, 'ts': 1 + 20 * i, 'dur': 4, 'args': {'correlation': 11 + i}},
+                       {'ph': 'X', 'cat': 'kernel', 'name': 'gemm', 'pid': 0, 'tid': 7, 'ts': 10 + 20 * i, 'dur': 5.5,
+                        'args': {'device': 0, 'stream': 7, 'correlation': 11 + i}}]
+        (self.folder / 'gpu.json').write_text(json.dumps({'traceEvents': events}))
+        bundle = self.imported('gpu.json')
+        derived = json.loads((bundle / 'metrics/derived_metrics.json').read_text())['metrics']
+        for name in ('gpu.active_ratio', 'launch.tax', 'gpu.microkernel_ratio'):
+            values = derived[name] if isinstance(derived[name], list) else [derived[name]]
+            self.assertTrue(all(one['band'] for one in values), name)
+
+    def test_partition_of_a_compiler_is_in_the_bundle(self):
+        text = '@0 = @param:x -> float_type, {1}, {1}\n@1 = gpu::relu(@0) -> float_type, {1}, {1}\n'
+        (self.folder / 'compile.txt').write_text('Compiling ...\n' + text)
+        bundle = self.imported('compile.txt')
+        self.assertTrue(json.loads((bundle / 'runtime/migraphx_partition.json').read_text()))
 
     def test_plots_are_in_the_bundle(self):
         plots = {path.name for path in (self.lake / 'latest').resolve().glob('report/plots/*.svg')}

@@ -47,7 +47,9 @@ std::int64_t max_tokens_of(const std::string& body) {
 // "plain,period_us=1000" of "POST /plain,period_us=1000/v1/... HTTP/1.1".
 std::string scenario_of(const std::string& head) {
   const auto start = head.find(" /") + 2;
-  return head.substr(start, head.find('/', start) - start);
+  std::string scenario = head.substr(start, head.find('/', start) - start);
+  for (auto at = scenario.find("%2C"); at != std::string::npos; at = scenario.find("%2C")) scenario.replace(at, 3, ",");
+  return scenario;
 }
 
 std::map<std::string, std::int64_t> parameters_of(const std::string& scenario) {
@@ -58,6 +60,36 @@ std::map<std::string, std::int64_t> parameters_of(const std::string& scenario) {
     if (equals != std::string::npos) parameters[field.substr(0, equals)] = std::strtoll(field.c_str() + equals + 1, nullptr, 10);
   }
   return parameters;
+}
+
+std::string reply(const std::string& status, const std::string& type, const std::string& body) {
+  return "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+         body;
+}
+
+// /tokenize in vLLM's form (1) or llama.cpp's (2); a token per word.
+std::string tokens_of(std::int64_t form, const std::string& body) {
+  const std::string key = form == 1 ? "\"prompt\":\"" : "\"content\":\"";
+  const auto at = body.find(key);
+  if (form == 0 || at == std::string::npos)
+    return reply(form == 2 ? "200 OK" : "404 Not Found", "application/json", R"({"tokens":[]})");
+  const std::string text = body.substr(at + key.size(), body.find('"', at + key.size()) - at - key.size());
+  std::string tokens;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] != ' ' && (i == 0 || text[i - 1] == ' ')) tokens += (count++ == 0 ? "" : ",") + std::to_string(i);
+  return reply("200 OK", "application/json",
+               (form == 1 ? "{\"count\":" + std::to_string(count) + "," : std::string("{")) + "\"tokens\":[" + tokens + "]}");
+}
+
+// vLLM's metrics: /metrics,waiting=3,kv_percent=99/
+std::string metrics_of(const Peer& peer) {
+  const double used = static_cast<double>(peer.parameter("kv_percent", 10)) / 100;
+  return reply("200 OK", "text/plain",
+               "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\"} "
+               "4.0\nvllm:num_requests_waiting{engine=\"0\"} " +
+                   std::to_string(peer.parameter("waiting", 0)) + ".0\nvllm:kv_cache_usage_perc{engine=\"0\"} " +
+                   std::to_string(used) + "\n");
 }
 
 }  // namespace
@@ -120,8 +152,14 @@ void FaultServer::serve(int fd) {
     served->body = body;
     Peer peer(fd, *served, mutex_, stop_, parameters_of(served->scenario));
     const std::string name = served->scenario.substr(0, served->scenario.find(','));
+    if (head.find("/tokenize ") != std::string::npos) {
+      peer.raw(tokens_of(peer.parameter("tokenize", 0), body));
+      continue;
+    }
     if (head.starts_with("GET ")) {
-      if (name == "html")
+      if (name == "metrics")
+        peer.raw(metrics_of(peer));
+      else if (name == "html")
         peer.raw("HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>");
       else
         peer.raw(

@@ -55,6 +55,18 @@ void add_sections(report::Sections& sections) {
                                {{0, 0, 10, 400, "host_late", 0.8, "a", "b", "cudaMemcpy", 100, 200, "synchronous-copy", 300}},
                                {}};
   sections.gaps->host = {2, 100, 200};
+  const report::WorkRates::Rate rate{0,           1,      std::string(400, 'r') + "(int)",
+                                     "GEMM bf16", "gemm", "bfloat16",
+                                     "shapes",    3,      2'000,
+                                     1e9,         1e6,    5e14,
+                                     5e11,        1e15,   4e12,
+                                     0.5,         0.125};
+  sections.work_rates = report::WorkRates{"amd_instinct_mi300x_192gb", {rate}, {rate}, 7, 8};
+  sections.collectives = report::Collectives{4,
+                                             2,
+                                             {{"all_reduce", 8, 4, 2'000, 500, 4'096, 1e9, 1.75e9, 1.75, "mixed"}},
+                                             {{1, "all_reduce", 2, 1'000, 500, 1}},
+                                             {{3, "all_reduce", "0", 10, 2, 8, 1'024, 400, 500, 1, "arrival"}}};
   sections.operating_system =
       report::OperatingSystem{1, {{"python", 11, 10, 100, 20, 30, 1, 2}}, {{"block_io", "read", "pread", 3, 90, 40, 4'096}}};
   report::Scaling scaling;
@@ -74,6 +86,18 @@ void add_sections(report::Sections& sections) {
                  8.5}};
   llm.slow = {{17, "concurrency 4", 5e9, 1e6, 2e9, 3e8, 128, {1e6, 2e6}}};
   sections.llm = std::move(llm);
+  report::Decoder decoder{"prefill 10 ms, decode 1 ms per token", "Optimum layout", {}, {}, {}};
+  const report::Decoder::Value measured{1e6, trace::Interval{9e5, 1.1e6}};
+  const report::Decoder::Predicted predicted{1e6, 8e5, 1.2e6, "CALIBRATED"};
+  decoder.levels = {
+      {"prompt 8, batch 1", 1, 8, 4, 6, measured, measured, measured, measured, predicted, predicted, 4096, 4096, 1e8}};
+  decoder.limit = {"bandwidth", "bandwidth-bound", 1e8, 4096, 1e10, "calibration", 1e7, 1.1e7, 0.8, 0.9, 0.1, {"evidence"}};
+  decoder.nodes = {{"decode", "/h.0/MatMul", "MatMul", "memory", 1e5, 0.25}};
+  sections.decoder = std::move(decoder);
+  report::TraceTimeline trace{1'000, 5'000, 3, {{1, "kernel", 2, 3, 4}}, {{"gemm_f16", "gemm", "gemm"}}, {"", "grid 1 x 1 x 1"},
+                              {}};
+  trace.layers = {{0, 5'000, 100, {{0, 0, 1, 7, 100, 200, 1, 200, 200}, {0, 0, 0, 0, 400, 300, 2, 250, 200}}}};
+  sections.trace = std::move(trace);
 }
 
 }  // namespace

@@ -31,6 +31,48 @@ aaco::report::ReportModel imported() {
   return model;
 }
 
+// An imported trace with its own timeline: 40 steps of an operator, a launch and a kernel, merged in the overview, and a stretch
+// around the longest gap with every event.
+aaco::report::ReportModel traced() {
+  using Timeline = aaco::report::TraceTimeline;
+  aaco::report::ReportModel model = imported();
+  model.session.phases = {{"trace", 1'000, 41'001'000}};
+  Timeline trace{1'000, 41'000'000, 123, {}, {}, {"", "grid 4 x 1 x 1, block 256 x 1 x 1", R"({"Input Dims":[[2,3],[3,4]]})"},
+                 {}};
+  trace.tracks = {
+      {0, "python", 7, 8, 0}, {0, "operator", 7, 8, 0}, {0, "launch", 7, 8, 0}, {0, "kernel", 0, 3, 0}, {0, "python", 7, 8, 1}};
+  const std::string gemm = "void gemm_kernel<float, 128, 64, (Layout)1>(Params<float>)";
+  trace.names = {{"train.py(12): step", "", ""},
+                 {"aten::mm", "", ""},
+                 {"hipLaunchKernel", "", ""},
+                 {gemm, "gemm_kernel 128x64", "gemm"},
+                 {"DataLoader.__next__", "", ""}};
+  Timeline::Layer whole{0, 41'000'000, 1'000'000, {{0, 0, 0, 0, 0, 41'000'000, 1, 41'000'000, 41'000'000}}};
+  Timeline::Layer near{20'000'000, 25'000'000, 0, {}};
+  near.rows = {{0, 0, 0, 0, 0, 41'000'000, 1, 41'000'000, 41'000'000}};
+  for (const std::uint32_t track : {1U, 2U, 3U})
+    for (std::int64_t step = 0; step < 40; ++step) {
+      const std::int64_t start = step * 1'000'000 + (track == 1 ? 0 : track == 2 ? 50'000 : 200'000);
+      const std::int64_t length = track == 1 ? 150'000 : track == 2 ? 20'000 : 100'000;
+      whole.rows.push_back({track, track, 0, 0, start, length, 2, length / 2, length / 2});
+      if (start < near.from_ns || start >= near.to_ns || step == 22 || step == 23) continue;
+      near.rows.push_back({track, track,
+                           track == 3   ? 1U
+                           : track == 1 ? 2U
+                                        : 0U,
+                           track == 1 ? 0U : static_cast<std::uint32_t>(step) + 1, start, length, 1, length, length});
+    }
+  near.rows.push_back({4, 4, 0, 0, 21'400'000, 2'400'000, 1, 2'400'000, 2'400'000});
+  trace.layers = {whole, near};
+  model.sections.trace = std::move(trace);
+  aaco::report::Gaps gaps;
+  gaps.causes = {{"host_late", 1, 2'900'000}};
+  gaps.longest = {
+      {0, 0, 21'301'000, 2'900'000, "host_late", 0.9, "gemm", "gemm", "DataLoader.__next__", {}, {}, "data-loading", 2'400'000}};
+  model.sections.gaps = std::move(gaps);
+  return model;
+}
+
 aaco::core::Status make(const std::string& page_path, const std::string& folder) {
   AACO_ASSIGN(const std::string page, aaco::core::read_file(page_path));
   AACO_TRY(aaco::core::make_directories(folder));
@@ -40,6 +82,7 @@ aaco::core::Status make(const std::string& page_path, const std::string& folder)
   samples.emplace_back("full", aaco::sample::full());
   samples.emplace_back("sweep", aaco::sample::sweep());
   samples.emplace_back("imported", imported());
+  samples.emplace_back("traced", traced());
   samples.emplace_back("empty", aaco::sample::empty());
   samples.emplace_back("hostile", aaco::sample::hostile());
   samples.emplace_back("large", aaco::sample::large(5'000, 100'000));

@@ -8,12 +8,14 @@
 #include "cli/context.h"
 #include "cli/options/ab_sides.h"
 #include "cli/options/list_and_ratio.h"
+#include "cli/options/llm_side.h"
 #include "cli/options/run_options.h"
 #include "cli/options/whole_number.h"
 #include "cli/output/verdict_output.h"
 #include "core/environment.h"
 #include "core/numbers.h"
 #include "workflows/ab_json.h"
+#include "workflows/ab_llm.h"
 
 namespace aaco::cli {
 namespace {
@@ -63,7 +65,44 @@ void print_outcome(Context& context, const workflows::AbOutcome& outcome, const 
   if (outcome.a) context.note(fmt::format("side A   {}\nside B   {}", outcome.a->path, outcome.b->path));
 }
 
+core::Result<workflows::AbLlmRequest> resolve_servers(const AbOptions& options) {
+  const auto sides = split_sides(options.words);
+  if (sides.size() != 2)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      fmt::format("ab needs exactly two sides (A and B), got {}", sides.size()),
+                      "for example: aaco ab -- --url http://HOST:8000/v1 --concurrency 4 -- --url http://HOST:8001/v1");
+  if (options.request.iterations || options.request.apart || options.no_store)
+    return core::fail(core::ErrorCode::invalid_argument, "--iterations, --apart and --no-store do not apply to servers (--url)",
+                      "use --duration and --block; each block is stored as a session");
+  workflows::AbLlmRequest request;
+  AACO_ASSIGN(request.a, parse_llm_side(sides[0], "side A"));
+  AACO_ASSIGN(request.b, parse_llm_side(with_options_of(sides[0], sides[1]), "side B"));
+  AACO_ASSIGN(request.duration, parse_time(options.duration, "--duration"));
+  AACO_ASSIGN(request.threshold_ratio, parse_threshold(options.threshold, "--threshold"));
+  if (!options.block.empty()) {
+    AACO_ASSIGN(request.block, parse_time(options.block, "--block"));
+  }
+  request.force = options.request.force;
+  request.tag = options.request.tag;
+  return request;
+}
+
+void compare_servers(Context& context, const AbOptions& options) {
+  const auto request = resolve_servers(options);
+  if (!request) return context.fail(request.error());
+  const auto outcome = workflows::ab_llm(*request, make_services(context));
+  context.progress("");
+  if (!outcome) return context.fail(outcome.error());
+  context.exit_code = exit_code_for(outcome->verdict.verdict);
+  show_verdict(context, outcome->verdict, to_json(*outcome, *request), options.output);
+  if (options.output.json) return;
+  context.note(fmt::format("\n{} blocks of A and {} of B in {}", outcome->a_paths.size(), outcome->b_paths.size(),
+                           core::format_duration(static_cast<double>(outcome->wall_ns))));
+}
+
 void compare(Context& context, AbOptions& options) {
+  const auto sides = split_sides(options.words);
+  if (!sides.empty() && side_names_url(sides.front())) return compare_servers(context, options);
   if (const auto resolved = resolve(options); !resolved) return context.fail(resolved.error());
   const auto outcome = workflows::ab(options.request, make_services(context));
   if (!outcome) return context.fail(outcome.error());
@@ -87,7 +126,8 @@ void add_ab(CLI::App& app, Context& context) {
   verb->add_option("--detectable", options->detectable,
                    "Continue until a change of this size would be detectable, even if the result is conclusive earlier")
       ->capture_default_str();
-  verb->add_option("--block", options->block, "Time spent on one side before switching to the other (default: 50ms)")
+  verb->add_option("--block", options->block,
+                   "Time spent on one side before switching to the other (default: 50ms; 5s for servers)")
       ->type_name("TIME");
   verb->add_flag("--apart", request.apart, "Run each side in its own process");
   verb->add_flag("--force", request.force, "Compare even if shapes or batch sizes differ");
@@ -95,13 +135,17 @@ void add_ab(CLI::App& app, Context& context) {
   verb->add_option("--tag", request.tag, "Tag for both sessions");
   verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
   add_verdict_output(*verb, options->output);
-  verb->add_option("sides", options->words, "'aaco run' options for A after the first '--', and for B after the second");
+  verb->add_option(
+      "sides", options->words,
+      "Options of 'aaco run' for A after the first '--', and for B after the second; with --url those of 'aaco llm'");
   verb->positionals_at_end();
   verb->footer(
       "Examples:\n"
       "  aaco ab -- --model squeezenet --threads 1 -- --threads 2\n"
-      "  aaco ab --duration 30s --threshold 1% -- net.onnx -- net_optimised.onnx\n\n"
-      "B uses A's model unless it specifies its own. Add --inject-delay 5% (or 200us) to a side to slow its calls down and\n"
+      "  aaco ab --duration 30s --threshold 1% -- net.onnx -- net_optimised.onnx\n"
+      "  aaco ab -- --url http://HOST:8000/v1 --concurrency 4 -- --url http://HOST:8001/v1\n\n"
+      "B uses A's model unless it specifies its own, and with --url all of A's options of 'aaco llm'. Add --inject-delay 5% (or "
+      "200us) to a side to slow its calls down and\n"
       "check which differences this machine can detect.\n"
       "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");
   verb->callback([&context, options] { compare(context, *options); });

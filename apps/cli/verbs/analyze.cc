@@ -6,6 +6,7 @@
 #include "cli/context.h"
 #include "cli/options/predict_options.h"
 #include "cli/options/run_options.h"
+#include "cli/options/serve_options.h"
 #include "cli/options/whole_number.h"
 #include "core/files.h"
 
@@ -17,22 +18,37 @@ struct AnalyzeOptions {
   std::size_t nodes = 15;
 };
 
-void run(Context& context, const PredictOptions& predict, const AnalyzeOptions& options) {
+void write(Context& context, const std::string& text, const std::string& output) {
+  if (output.empty()) return context.print(text);
+  if (const auto written = core::write_file_atomic(output, text); !written) return context.fail(written.error());
+  context.note("wrote " + output);
+}
+
+void run_serve(Context& context, const workflows::AnalyzeRequest& predict, const ServeOptions& serve,
+               const AnalyzeOptions& options) {
+  const auto request = serve.resolve({options.model}, {options.hardware}, predict.model.batch, predict.conditions.dtype);
+  if (!request) return context.fail(request.error());
+  const auto points = workflows::serve_estimates(*request, make_services(context));
+  if (!points) return context.fail(points.error());
+  write(context, serving_text(*points, *request, options.format), options.output);
+}
+
+void run(Context& context, const PredictOptions& predict, const ServeOptions& serve, const AnalyzeOptions& options) {
   auto request = predict.resolve();
   if (!request) return context.fail(request.error());
   if (options.model.empty())
     return context.fail(
         {core::ErrorCode::invalid_argument, "missing model", "for example: aaco analyze resnet50 --hardware MI300X", {}});
+  // A configuration without weights or a graph has no other estimate.
+  if (serve.asked() || options.model.ends_with(".json")) return run_serve(context, *request, serve, options);
+  if (const auto refused = serve.refuse_without_serve(); !refused) return context.fail(refused.error());
   request->model.name = options.model;
   request->hardware = options.hardware;
   request->fallback = options.fallback;
   request->provider = options.provider;
   const auto report = workflows::analyze(*request, make_services(context));
   if (!report) return context.fail(report.error());
-  const std::string text = render_analysis(*report, *workflows::analysis_format(options.format), options.nodes);
-  if (options.output.empty()) return context.print(text);
-  if (const auto written = core::write_file_atomic(options.output, text); !written) return context.fail(written.error());
-  context.note("wrote " + options.output);
+  write(context, render_analysis(*report, *workflows::analysis_format(options.format), options.nodes), options.output);
 }
 
 }  // namespace
@@ -42,7 +58,7 @@ void add_analyze(CLI::App& app, Context& context) {
   auto options = std::make_shared<AnalyzeOptions>();
   verb->add_option("model", options->model,
                    "Model: a file (.onnx, .pt2, .tflite; FILE#NAME selects one of several models or signatures), a name from "
-                   "configs/models.yaml, or zoo:NAME");
+                   "configs/models.yaml, or zoo:NAME; with --serve a language model's name or its config.json");
   verb->add_option("--model", options->model, "Same as the positional argument");
   verb->add_option("--hardware", options->hardware, "Device: id, alias, ID@STATE, or 'this' (see 'aaco hardware ls')")
       ->capture_default_str();
@@ -52,6 +68,7 @@ void add_analyze(CLI::App& app, Context& context) {
                    "With --fallback: provider whose list of supported operators applies (edgetpu, hailo, tensorrt, migraphx; "
                    "default: the device's)");
   auto predict = std::make_shared<PredictOptions>(*verb);
+  auto serve = std::make_shared<ServeOptions>(*verb);
   verb->add_option("-f,--format", options->format, "Output format; csv contains every node")
       ->check(CLI::IsMember({"text", "json", "csv", "md", "html"}))
       ->capture_default_str();
@@ -68,8 +85,11 @@ void add_analyze(CLI::App& app, Context& context) {
       "per token are included.\n\n"
       "Examples:\n  aaco analyze resnet50 --hardware MI300X --batch 8 --dtype fp16\n  aaco analyze llama2-7b --hardware H100 "
       "--dim sequence_length=512,past_sequence_length=0 --power-cap 500\n  aaco analyze net.onnx --hardware this --format html "
-      "-o net.html\n  aaco analyze mobilenetv3-large --hardware Coral --dtype int8 --fallback i7-12700K");
-  verb->callback([&context, predict, options] { run(context, *predict, *options); });
+      "-o net.html\n  aaco analyze mobilenetv3-large --hardware Coral --dtype int8 --fallback i7-12700K\n  aaco analyze "
+      "llama3-70b "
+      "--hardware H100 --serve --gpus 8 --tp 8 --isl 2048 --osl 256 --concurrency 64 --dtype fp8\n  aaco analyze config.json "
+      "--hardware MI300X --serve --gpus 8 --slo ttft=1s,tpot=30ms");
+  verb->callback([&context, predict, serve, options] { run(context, *predict, *serve, *options); });
 }
 
 }  // namespace aaco::cli

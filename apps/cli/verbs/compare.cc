@@ -6,6 +6,7 @@
 #include "cli/context.h"
 #include "cli/options/predict_options.h"
 #include "cli/options/run_options.h"
+#include "cli/options/serve_options.h"
 #include "core/numbers.h"
 #include "workflows/compare_models.h"
 
@@ -71,7 +72,28 @@ core::Result<workflows::CompareModelsRequest> resolve(const PredictOptions& pred
   return request;
 }
 
-void run(Context& context, const PredictOptions& predict, const CompareOptions& options) {
+core::Result<workflows::ServeRequest> resolve_serve(const PredictOptions& predict, const ServeOptions& serve,
+                                                    const CompareOptions& options) {
+  AACO_ASSIGN(const auto request, resolve(predict, options));
+  if (!request.batches.empty() || !request.dtypes.empty() || !request.power_caps.empty() || !request.device_counts.empty())
+    return core::fail(core::ErrorCode::invalid_argument, "--serve compares one --batch and --dtype across devices",
+                      "run once for each value");
+  return serve.resolve(request.models, request.hardware, request.base.model.batch, request.base.conditions.dtype);
+}
+
+void run_serve(Context& context, const PredictOptions& predict, const ServeOptions& serve, const CompareOptions& options) {
+  const auto request = resolve_serve(predict, serve, options);
+  if (!request) return context.fail(request.error());
+  const auto points = workflows::serve_estimates(*request, make_services(context));
+  if (!points) return context.fail(points.error());
+  for (const auto& point : *points)
+    if (point.error) context.exit_code = kEnvironment;
+  context.print(serving_text(*points, *request, options.format));
+}
+
+void run(Context& context, const PredictOptions& predict, const ServeOptions& serve, const CompareOptions& options) {
+  if (serve.asked()) return run_serve(context, predict, serve, options);
+  if (const auto refused = serve.refuse_without_serve(); !refused) return context.fail(refused.error());
   const auto request = resolve(predict, options);
   if (!request) return context.fail(request.error());
   const auto points = workflows::compare_models(*request, make_services(context));
@@ -97,6 +119,7 @@ void add_compare(CLI::App& app, Context& context) {
   verb->add_option("--hardware", options->hardware, "Devices, comma-separated or repeated")->required();
   auto predict = std::make_shared<PredictOptions>(*verb);
   verb->remove_option(verb->get_option("--batch"));
+  auto serve = std::make_shared<ServeOptions>(*verb);
   verb->add_option("--batch", options->batch, "Batch size; several (1,8,32) as with --batches")->type_name("LIST");
   verb->add_option("--model", options->models, "Same as the positional arguments")->allow_extra_args(false);
   verb->add_option("--batches", options->batches, "Batch sizes to try, e.g. 1,8,32")->type_name("LIST");
@@ -114,8 +137,10 @@ void add_compare(CLI::App& app, Context& context) {
   verb->footer(
       "The exit code is 3 if a combination has no prediction; the others are still ranked.\n\n"
       "Examples:\n  aaco compare resnet50 vit-b-16 --hardware MI300X,H100,A100 --batch 8 --dtype fp16\n  aaco compare llama2-7b "
-      "--hardware MI300X --batches 1,8,64 --power-caps 400,550,750 --rank energy");
-  verb->callback([&context, predict, options] { run(context, *predict, *options); });
+      "--hardware MI300X --batches 1,8,64 --power-caps 400,550,750 --rank energy\n  aaco compare llama3-70b --hardware "
+      "H100,H200,MI300X --serve --gpus 8 --tp 8 "
+      "--concurrency 64 --dtype fp8");
+  verb->callback([&context, predict, serve, options] { run(context, *predict, *serve, *options); });
 }
 
 }  // namespace aaco::cli

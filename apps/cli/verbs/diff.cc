@@ -6,10 +6,13 @@
 #include "cli/context.h"
 #include "cli/options/list_and_ratio.h"
 #include "cli/options/run_options.h"
+#include "cli/options/whole_number.h"
+#include "cli/output/side_by_side_output.h"
 #include "cli/output/verdict_output.h"
 #include "core/files.h"
 #include "workflows/baseline.h"
 #include "workflows/diff_json.h"
+#include "workflows/side_by_side.h"
 
 namespace aaco::cli {
 namespace {
@@ -18,6 +21,8 @@ struct DiffOptions {
   std::vector<std::string> sides;
   std::string baseline, session, threshold = "5%", metrics;
   bool force = false, drop_disturbed = false, no_history = false, no_store = false;
+  bool kernels = false, tree = false;
+  std::size_t rows = 30;
   VerdictOutput output;
 };
 
@@ -60,9 +65,27 @@ core::Result<workflows::DiffRequest> resolve(const DiffOptions& options, const C
   return request;
 }
 
+void show_side_by_side(Context& context, const DiffOptions& options, const workflows::DiffRequest& request) {
+  if (request.baseline.size() != 1 || request.candidate.size() != 1)
+    return context.fail({core::ErrorCode::invalid_argument,
+                         "--kernels and --tree compare one session per side",
+                         "give one session for A and one for B",
+                         {}});
+  if (!options.output.html.empty())
+    return context.fail(
+        {core::ErrorCode::invalid_argument, "--html is not supported with --kernels and --tree", "use --json", {}});
+  const auto sides = workflows::side_by_side({request.baseline.front(), request.candidate.front(), options.kernels, options.tree},
+                                             make_services(context));
+  if (!sides) return context.fail(sides.error());
+  context.progress("");
+  if (options.output.json) return context.print_json(to_json(*sides));
+  print_side_by_side(context, *sides, options.rows);
+}
+
 void compare(Context& context, const DiffOptions& options) {
   const auto request = resolve(options, context);
   if (!request) return context.fail(request.error());
+  if (options.kernels || options.tree) return show_side_by_side(context, options, *request);
   const auto outcome = workflows::diff(*request, make_services(context));
   if (!outcome) return context.fail(outcome.error());
   context.progress("");
@@ -92,10 +115,19 @@ void add_diff(CLI::App& app, Context& context) {
                  "Exclude iterations affected by external load (unless fewer than 20 would remain in a session)");
   verb->add_flag("--no-history", options->no_history, "Do not estimate run-to-run variation from stored sessions");
   verb->add_flag("--no-store", options->no_store, "Do not update regress/ in session B");
+  verb->add_flag(
+      "--kernels", options->kernels,
+      "Show the kernels of two traces side by side (count, mean and total per step), matched by name, then by operator "
+      "and family; no verdict, any devices");
+  verb->add_flag("--tree", options->tree, "Show the call trees of two traces side by side: operators, ranges and their kernels");
+  verb->add_option("--rows", options->rows, "Rows of --kernels and --tree to print")
+      ->check(whole_number(1, kMaxCount))
+      ->capture_default_str();
   add_verdict_output(*verb, options->output);
   verb->footer(
       "Examples:\n  aaco diff tag:nightly latest --threshold 3%\n  aaco diff ID1,ID2,ID3 ID4,ID5,ID6 --metric "
-      "p99,throughput\n\nIdentical runs vary: give several sessions per side, or use 'aaco ab'.\nExit codes: 0 equivalent or "
+      "p99,throughput\n  aaco diff A B --kernels --tree\n\nIdentical runs vary: give several sessions per side, or use 'aaco "
+      "ab'.\nExit codes: 0 equivalent or "
       "improvement, 1 regression, 4 inconclusive or not comparable.");
   verb->callback([&context, options] { compare(context, *options); });
 }

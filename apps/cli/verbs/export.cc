@@ -9,11 +9,12 @@
 namespace aaco::cli {
 
 void add_export(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("export", "Export a session's timeline for Perfetto or Chrome, or its tables as CSV");
+  CLI::App* verb = app.add_subcommand(
+      "export", "Export a session's timeline for Perfetto or Chrome, its tables as CSV, or its metrics as Prometheus text");
   auto request = std::make_shared<workflows::ExportRequest>();
   verb->add_option("session", request->session, "Session")->capture_default_str();
   verb->add_option("-f,--format", request->format, "Output format")
-      ->check(CLI::IsMember({"perfetto", "chrome", "csv"}))
+      ->check(CLI::IsMember({"perfetto", "chrome", "csv", "prometheus"}))
       ->capture_default_str();
   verb->add_option("-o,--output", request->output,
                    "Output file, or folder for csv (default: named after the session, in the current folder)");

@@ -77,11 +77,12 @@ report::HistoryPlot plot_of(const workflows::HistorySeries& series) {
   return plot;
 }
 
+// The index is that of --json: from 0.
 std::string place_of(const workflows::HistorySeries& series, std::size_t index) {
   const auto& point = series.points[index];
   std::string text = point.label;
   if (point.time_ns) text += (text.empty() ? "" : ", ") + core::iso8601_utc(*point.time_ns).substr(0, 10);
-  return text.empty() ? fmt::format("observation {}", index + 1) : text;
+  return fmt::format("index {}{}", index, text.empty() ? text : " (" + text + ")");
 }
 
 void print_trend(const Context& context, const workflows::HistorySeries& series) {
@@ -193,7 +194,7 @@ void add_history(CLI::App& app, Context& context) {
   verb->footer(
       "Examples:\n  aaco history p50 --where model=resnet50 --budget 10%\n  aaco history --from bench/data.js\n  aaco history "
       "latency --from nightly.csv --where branch=main --svg latency.svg\n\nChange points come from an optimal segmentation, "
-      "confirmed by a Bayesian one; there is nothing to tune.");
+      "confirmed by a Bayesian one; there is nothing to tune. Indices count from 0, in text and in JSON.");
   verb->callback([&context, options] { look_back(context, *options); });
 }
 

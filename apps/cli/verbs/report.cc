@@ -42,8 +42,11 @@ std::string names_of(const std::array<std::string_view, N>& names) {
 void report_session(Context& context, const ReportOptions& options) {
   if (options.format == "pdf" && options.output.empty() && ::isatty(STDOUT_FILENO) == 1)
     return context.fail({core::ErrorCode::invalid_argument, "a PDF cannot be shown on a terminal", "add -o report.pdf", {}});
-  const auto model = workflows::load_report_by_name(options.session, context.paths);
+  auto model = workflows::load_report_by_name(options.session, context.paths);
   if (!model) return context.fail(model.error());
+  if (options.format == "html" || options.format == "pdf")
+    if (const auto added = workflows::add_page_parts_by_name(*model, options.session, context.paths); !added)
+      return context.fail(added.error());
   if (options.format == "text" && options.output.empty()) return print_report(context, *model, false);
   const auto bytes = options.format == "text" ? core::Result<std::string>(render_text(*model, {context.width, false, true}))
                                               : render(options, *model, context);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analytics/bottleneck.h"
 
@@ -90,15 +91,41 @@ void rule_out(const RuleBook& book, const Features& features, std::vector<ClassS
     if (found == features.names.end()) return false;
     return !(static_cast<double>(features.values[static_cast<std::size_t>(found - features.names.begin())]) > kind.prior);
   };
+  const auto possible = [&](const BottleneckClass& kind) {
+    bool measured = kind.needs.empty();
+    for (const Need& need : kind.needs) {
+      const auto value = value_of(need.signal);
+      if (value && *value <= need.above) return false;
+      measured = measured || value.has_value();
+    }
+    return measured || !unheard(kind);
+  };
+  // What spoke for a class whose need is not met speaks for another, if there is one.
+  const auto heir_of = [&](const BottleneckClass& kind) -> std::string {
+    for (const Need& need : kind.needs)
+      if (const auto value = value_of(need.signal); value && *value <= need.above && !need.otherwise.empty()) {
+        const BottleneckClass* const heir = book.find(need.otherwise);
+        if (heir != nullptr && possible(*heir)) return heir->id;
+      }
+    return {};
+  };
+  std::map<std::string, double> inherited;
   std::vector<ClassScore> left;
   double sum = 0;
   for (const ClassScore& one : ranking) {
     const BottleneckClass* const kind = book.find(one.class_id);
-    const auto value = kind != nullptr && kind->needs ? value_of(kind->needs->signal) : std::nullopt;
-    if (value ? *value <= kind->needs->above : kind != nullptr && kind->needs && unheard(*kind)) continue;
+    if (kind != nullptr && !possible(*kind)) {
+      if (const std::string heir = heir_of(*kind); !heir.empty()) inherited[heir] += one.probability;
+      continue;
+    }
     left.push_back(one);
+  }
+  for (ClassScore& one : left) {
+    if (const auto more = inherited.find(one.class_id); more != inherited.end()) one.probability += more->second;
     sum += one.probability;
   }
+  std::stable_sort(left.begin(), left.end(),
+                   [](const ClassScore& a, const ClassScore& b) { return a.probability > b.probability; });
   if (sum <= 0) return;
   for (ClassScore& one : left) one.probability /= sum;
   ranking = std::move(left);

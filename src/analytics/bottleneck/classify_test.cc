@@ -85,6 +85,51 @@ TEST(Rules, UnmetNeedsRuleOutClasses) {
       "schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, needs: {signal: no, above: 1}, strategies: [x]}\nrules: []\n"));
 }
 
+TEST(Rules, EveryMeasuredNeedMustBeMet) {
+  const auto book = parse(
+      "schema: 1\nclasses:\n  - id: a\n    title: A\n    meaning: M\n    prior: 5\n    needs:\n"
+      "      - {signal: others.cpu_use_cores, above: 0.03}\n      - {signal: others.wait_ratio, above: 0.2}\n    strategies: "
+      "[x]\n"
+      "  - {id: b, title: B, meaning: M, strategies: [y]}\nrules:\n"
+      "  - {class: a, signal: process.wait_cores, from: 0.1, to: 0.3, weight: 1}\n");
+  ASSERT_TRUE(book) << book.error().text();
+  const auto class_of = [&](std::initializer_list<std::pair<std::string_view, double>> values) {
+    return classify_by_rules(*book, with(values)).class_id;
+  };
+  EXPECT_EQ(class_of({{"process.wait_cores", 1}, {"others.cpu_use_cores", 0.9}, {"others.wait_ratio", 0.9}}), "a");
+  EXPECT_EQ(class_of({{"process.wait_cores", 1}, {"others.cpu_use_cores", 0.9}, {"others.wait_ratio", 0.1}}), "b");
+  EXPECT_EQ(class_of({{"process.wait_cores", 1}, {"others.cpu_use_cores", 0.01}, {"others.wait_ratio", 0.9}}), "b");
+  EXPECT_EQ(class_of({{"process.wait_cores", 1}, {"others.cpu_use_cores", 0.9}}), "a") << "the other one was not measured";
+  EXPECT_EQ(class_of({{"process.wait_cores", 1}}), "a") << "a rule supports it";
+}
+
+TEST(Rules, WhatSpokeForAnImpossibleClassSpeaksForItsHeir) {
+  const auto book = parse(
+      "schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, needs: {signal: others.wait_ratio, above: 0.2, otherwise: c}, "
+      "strategies: [x]}\n  - {id: b, title: B, meaning: M, strategies: [y]}\n  - {id: c, title: C, meaning: M, strategies: [z]}\n"
+      "rules:\n  - {class: a, signal: process.wait_cores, from: 0.1, to: 0.3, weight: 1}\n");
+  ASSERT_TRUE(book) << book.error().text();
+  const auto possible_signals = with({{"process.wait_cores", 1}, {"others.wait_ratio", 0.1}});
+  std::vector<ClassScore> ranking = {{"a", 0.6}, {"b", 0.3}, {"c", 0.1}};
+  rule_out(*book, features_of(*book, possible_signals), ranking);
+  ASSERT_EQ(ranking.size(), 2U);
+  EXPECT_EQ(ranking[0].class_id, "c");
+  EXPECT_NEAR(ranking[0].probability, 0.7, 1e-9);
+  EXPECT_FALSE(
+      parse("schema: 1\nclasses:\n  - {id: a, title: A, meaning: M, needs: {signal: others.wait_ratio, above: 1, "
+            "otherwise: no}, strategies: [x]}\nrules: []\n"));
+}
+
+// Two threads of the run's own process spin; little else runs.
+TEST(Rules, OwnThreadsAreNotOtherProcesses) {
+  const auto found = classify_by_rules(shipped(), with({{"process.wait_cores", 2},
+                                                        {"others.cpu_use_cores", 0.12},
+                                                        {"others.wait_ratio", 0.06},
+                                                        {"process.allowed_use_ratio", 0.97}}));
+  EXPECT_EQ(found.class_id, "cpu_placement");
+  for (const ClassScore& one : found.ranking) EXPECT_NE(one.class_id, "cpu_contention");
+}
+
 TEST(Rules, NoAnswerWithoutSignals) {
   const auto found = classify_by_rules(shipped(), Signals());
   EXPECT_TRUE(found.class_id.empty());

@@ -16,6 +16,32 @@ bool is_signal(std::string_view id) {
   return std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.id == id; });
 }
 
+Result<Need> parse_need(const YamlNode& node) {
+  AACO_TRY(node.only_keys({"signal", "above", "otherwise"}));
+  Need need;
+  AACO_ASSIGN(need.signal, node.require_string("signal"));
+  AACO_ASSIGN(need.above, node.require_f64("above"));
+  AACO_ASSIGN(const auto otherwise, node.optional_string("otherwise"));
+  need.otherwise = otherwise.value_or("");
+  if (!is_signal(need.signal)) return node.error("unknown signal '" + need.signal + "'");
+  return need;
+}
+
+// One, or a list.
+Result<std::vector<Need>> parse_needs(const YamlNode& node) {
+  std::vector<Need> needs;
+  if (!node.is_sequence()) {
+    AACO_ASSIGN(Need one, parse_need(node));
+    needs.push_back(std::move(one));
+    return needs;
+  }
+  for (const YamlNode& item : node.items()) {
+    AACO_ASSIGN(Need one, parse_need(item));
+    needs.push_back(std::move(one));
+  }
+  return needs;
+}
+
 Result<BottleneckClass> parse_class(const YamlNode& node) {
   AACO_TRY(node.only_keys({"id", "title", "meaning", "gpu_meaning", "prior", "needs", "strategies"}));
   BottleneckClass one;
@@ -27,12 +53,7 @@ Result<BottleneckClass> parse_class(const YamlNode& node) {
   AACO_ASSIGN(const auto prior, node.optional_f64("prior"));
   one.prior = prior.value_or(0);
   if (const YamlNode* const needs = node.find("needs")) {
-    AACO_TRY(needs->only_keys({"signal", "above"}));
-    Need need;
-    AACO_ASSIGN(need.signal, needs->require_string("signal"));
-    AACO_ASSIGN(need.above, needs->require_f64("above"));
-    if (!is_signal(need.signal)) return needs->error("unknown signal '" + need.signal + "'");
-    one.needs = std::move(need);
+    AACO_ASSIGN(one.needs, parse_needs(*needs));
   }
   AACO_ASSIGN(const YamlNode* const strategies, node.require("strategies"));
   AACO_ASSIGN(one.strategies, strategies->as_strings());
@@ -77,6 +98,10 @@ Result<RuleBook> RuleBook::parse(const YamlNode& document) {
     book.classes_.push_back(std::move(one));
   }
   if (book.classes_.empty()) return document.error("no classes defined");
+  for (const BottleneckClass& one : book.classes_)
+    for (const Need& need : one.needs)
+      if (!need.otherwise.empty() && book.find(need.otherwise) == nullptr)
+        return classes->error("unknown class '" + need.otherwise + "'");
   AACO_ASSIGN(const YamlNode* const rules, document.require("rules"));
   for (const YamlNode& node : rules->items()) {
     AACO_ASSIGN(Rule rule, parse_rule(node));

@@ -131,10 +131,13 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   Window whole{requests.front().scheduled_ns, requests.front().end_ns};
   std::int64_t first_end = INT64_MAX, last_due = INT64_MIN, tokens = 0, token_chunks = 0;
   double open_ns = 0;
+  std::int64_t all_chunks = 0, asked = 0;
   for (const auto& row : requests) {
     whole = {std::min(whole.from, row.scheduled_ns), std::max(whole.to, row.end_ns)};
     last_due = std::max(last_due, row.scheduled_ns);
     open_ns += span(row.scheduled_ns, row.end_ns);
+    all_chunks += row.content_chunks;
+    asked += row.output_tokens_asked;
     const std::string outcome(names.text(row.outcome));
     if (outcome == "cancelled") {
       ++load.cancelled;
@@ -166,6 +169,8 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     good += !slo.empty() && is_good(row, times, gaps, slo) ? 1 : 0;
   }
   load.ttft = stats::summarize(series.ttft);
+  load.ttft_values = series.ttft;
+  std::sort(load.ttft_values.begin(), load.ttft_values.end());
   load.ttft_sent = stats::summarize(series.ttft_sent);
   load.e2el = stats::summarize(series.e2el);
   load.e2el_sent = stats::summarize(series.e2el_sent);
@@ -179,6 +184,9 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   if (load.complete > 0) add_steady(load, requests, names, whole, first_end, last_due);
   if (last_due > whole.from)
     load.offered_per_second = static_cast<double>(requests.size() - 1) / (span(whole.from, last_due) * 1e-9);
+  load.chunks_per_second = static_cast<double>(all_chunks) / std::max(1e-9, load.duration_s);
+  if (!load.name.starts_with("concurrency ") && load.offered_per_second > 0)
+    load.offered_tokens_per_second = load.offered_per_second * static_cast<double>(asked) / static_cast<double>(requests.size());
   load.mean_open = open_ns / std::max(1.0, span(whole.from, whole.to));
   if (load.e2el.mean) load.little_open = load.rates.requests_per_second * *load.e2el.mean * 1e-9;
   if (!slo.empty()) {

@@ -15,13 +15,16 @@ using core::Json;
 
 constexpr double kCertain = 0.97;       // that a configuration which differs is a cause, before it is asked which
 constexpr double kTinyNodeNs = 20'000;  // of the operators that came: shorter ones cost about what issuing them does
+constexpr double kMinOthersWait = 0.2;  // of the wait that other processes can explain, as in data/rules/bottleneck.yaml
 constexpr double kBusyOthers = 0.15;    // CPUs that other processes keep busy, from which on they are to blame for waits
 
 double share_of(const Decomposition& decomposition, std::string_view group) {
   if (decomposition.delta_ns == 0) return 0;
   double ns = group == "unexplained" ? decomposition.unexplained_ns : 0;
   for (const Part& part : decomposition.parts)
-    if (part.id == group || (group == "node" && (part.id.starts_with("node:") || part.id == "computing"))) ns += part.ns;
+    if (part.id == group || (group == "node" && (part.id.starts_with("node:") || part.id == "computing")) ||
+        (group == "host_waiting" && part.id.starts_with("host_waiting:")))
+      ns += part.ns;
   return ns / decomposition.delta_ns;
 }
 
@@ -99,16 +102,27 @@ std::map<std::string, double> causes_by_parts(const Side& a, const Side& b, cons
   for (const char* id : {"cpu_throttling", "page_faults", "host_computing"})
     weights[id] = std::max(0.0, share_of(decomposition, id));
   double waits = std::max(0.0, share_of(decomposition, "run_queue_wait"));
-  // What the caller slept for is not counted, but what grew with it suggests a cause.
-  const double asleep = std::max(0.0, share_of(decomposition, "host_waiting"));
+  // What the scheduler's events say of the sleep; of the rest, what grew with it suggests a cause.
+  double known = 0;
+  const auto asleep_for = [&](std::string_view part) {
+    const double share = share_of(decomposition, part);
+    known += share;
+    return std::max(0.0, share);
+  };
+  waits += asleep_for("host_waiting:workers_waiting");
+  weights["storage"] += asleep_for("host_waiting:io");
+  weights["page_faults"] += asleep_for("host_waiting:page_faults");
+  const double of_workers = asleep_for("host_waiting:workers_computing");
+  const double asleep = std::max(0.0, share_of(decomposition, "host_waiting") - known);
   const bool bytes = a.account && b.account && b.account->storage_bytes.value_or(0) >= a.account->storage_bytes.value_or(0) + 1;
   if (waits_of_others(a, b) / decomposition.delta_ns >= asleep / 2)
     waits += asleep;
   else
-    weights[bytes ? "storage" : "host_waiting"] = asleep;
+    weights[bytes ? "storage" : "host_waiting"] += asleep;
   const double others = b.signals.get("others.cpu_use_cores").value_or(0);
-  weights[others >= kBusyOthers ? "cpu_contention" : "cpu_placement"] += waits;
-  const double slower = std::max(0.0, share_of(decomposition, "node") + share_of(decomposition, "launch"));
+  const bool of_others = others >= kBusyOthers && b.signals.get("others.wait_ratio").value_or(1) > kMinOthersWait;
+  weights[of_others ? "cpu_contention" : "cpu_placement"] += waits;
+  const double slower = std::max(0.0, of_workers + share_of(decomposition, "node") + share_of(decomposition, "launch"));
   if (b.signals.get("migrations_per_second").value_or(0) > 100)
     weights["migration"] += slower + waits / 2;
   else

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
 #include "analytics/rootcause.h"
+#include "analytics/sleep_causes.h"
 #include "core/numbers.h"
 
 namespace aaco::analytics::rootcause {
@@ -52,17 +54,59 @@ void add_wait(const signals::CallAccount& a, const signals::CallAccount& b, Part
             fmt::format("caller runnable but waiting {} per call", core::format_signed_duration(wait)));
 }
 
-// What a sleep waited for is not in the kernel's counters: what grew at the same time is evidence, not a part.
-void add_sleep(const signals::CallAccount& a, const signals::CallAccount& b, Parts& parts) {
-  const double asleep = change(a.blocked_ns, b.blocked_ns);
-  std::string evidence = fmt::format("caller asleep {} per call, cause not recorded", core::format_signed_duration(asleep));
+// What grew together with the sleep is evidence, not a part.
+std::string sleep_evidence(const signals::CallAccount& a, const signals::CallAccount& b) {
+  std::string evidence;
   if (const double others = change(a.others_wait_ns, b.others_wait_ns); others != 0)
     evidence += fmt::format("; total CPU wait of other threads {}", core::format_signed_duration(others));
   if (const double stops = change(a.stops, b.stops); stops != 0)
     evidence += fmt::format("; the process was stopped and continued {:+.3g} times per call (SIGSTOP)", stops);
   if (const double bytes = change(a.storage_bytes, b.storage_bytes); std::abs(bytes) >= 1)
     evidence += fmt::format("; {:+.4g} bytes of storage I/O", bytes);
-  parts.add("host_waiting", "caller asleep (cause not recorded)", asleep, std::move(evidence));
+  return evidence;
+}
+
+// Sleep by what it waited for, ns per call: the account's sleep, divided as the traced iterations were.
+std::optional<std::array<double, scheduling::kSleepCauses>> sleep_by_cause(const Side& side) {
+  std::array<double, scheduling::kSleepCauses> found{};
+  double sum = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto* metric = trace::find_metric(side.metrics, scheduling::metric_of(static_cast<scheduling::SleepCause>(i)));
+    if (metric == nullptr) return std::nullopt;
+    sum += found.at(i) = metric->value;
+  }
+  constexpr auto kUnknown = static_cast<std::size_t>(scheduling::SleepCause::unknown);
+  const double asleep = side.account->blocked_ns.value_or(0);
+  if (!(sum > 0)) found = {}, found.at(kUnknown) = sum = 1;
+  for (double& one : found) one *= asleep / sum;
+  return found;
+}
+
+constexpr std::array<std::string_view, scheduling::kSleepCauses> kSleepTitles = {"caller asleep: workers computing",
+                                                                                 "caller asleep: workers waiting for a CPU",
+                                                                                 "caller asleep: I/O",
+                                                                                 "caller asleep: page faults",
+                                                                                 "caller asleep: lock",
+                                                                                 "caller asleep: timer or event",
+                                                                                 "process stopped",
+                                                                                 "caller asleep (cause not recorded)"};
+
+void add_sleep(const Side& a, const Side& b, Parts& parts) {
+  const double asleep = change(a.account->blocked_ns, b.account->blocked_ns);
+  const std::string with = sleep_evidence(*a.account, *b.account);
+  const auto before = sleep_by_cause(a), after = sleep_by_cause(b);
+  constexpr auto kUnknown = static_cast<std::size_t>(scheduling::SleepCause::unknown);
+  if (!before || !after) {
+    parts.add("host_waiting", std::string(kSleepTitles.at(kUnknown)), asleep,
+              fmt::format("caller asleep {} per call, cause not recorded{}", core::format_signed_duration(asleep), with));
+    return;
+  }
+  for (std::size_t i = 0; i < kUnknown; ++i)
+    parts.add(fmt::format("host_waiting:{}", to_string(static_cast<scheduling::SleepCause>(i))), std::string(kSleepTitles.at(i)),
+              after->at(i) - before->at(i),
+              fmt::format("of {} per call asleep, by the scheduler's events{}", core::format_signed_duration(asleep), with));
+  parts.add("host_waiting", std::string(kSleepTitles.at(kUnknown)), after->at(kUnknown) - before->at(kUnknown),
+            fmt::format("no scheduler event tells the cause{}", with));
 }
 
 // Kernel time is known of all threads together. It is the caller's where the caller's CPU time grew by as much; otherwise the
@@ -166,7 +210,7 @@ std::optional<Decomposition> decompose(const Side& a, const Side& b) {
   Parts parts(out.delta_ns, out.parts);
   if (counted(a) && counted(b)) {
     add_wait(*a.account, *b.account, parts);
-    add_sleep(*a.account, *b.account, parts);
+    add_sleep(a, b, parts);
     add_computing(a, b, out.profiled, parts);
   } else if (out.profiled) {
     add_nodes(a, b, out.delta_ns, parts);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
+#include "analytics/sleep_causes.h"
 #include "tests/support/source_dir.h"
 
 namespace aaco::analytics::rootcause {
@@ -76,6 +78,42 @@ TEST(Decompose, OtherThreadsWaitingIsNeverAPart) {
   EXPECT_NEAR(part_of(*difference, "host_waiting"), 700, 1e-9);
   EXPECT_NE(difference->parts.front().evidence.find("cause not recorded; total CPU wait of other threads"), std::string::npos);
   EXPECT_EQ(first_cause(calm(), b), "cpu_placement") << "what the caller slept for waits for CPUs";
+}
+
+// Metrics of a watched run that slept so long for each cause, per iteration.
+trace::Metrics slept(const std::map<scheduling::SleepCause, double>& ns) {
+  trace::Metrics out;
+  for (std::size_t i = 0; i < scheduling::kSleepCauses; ++i) {
+    const auto cause = static_cast<scheduling::SleepCause>(i);
+    out.push_back({scheduling::metric_of(cause), ns.contains(cause) ? ns.at(cause) : 0, "ns", {}, {}});
+  }
+  return out;
+}
+
+TEST(Decompose, WatchedSleepIsDividedByItsCause) {
+  using scheduling::SleepCause;
+  Side a = calm(), b = calm();
+  a.metrics = slept({});
+  b.call_ns = 1800, b.account->blocked_ns = 800;
+  b.metrics =
+      slept({{SleepCause::workers_waiting, 50}, {SleepCause::io, 25}, {SleepCause::unknown, 25}});  // of 100 that were watched
+  const auto difference = decompose(a, b);
+  EXPECT_NEAR(part_of(*difference, "host_waiting:workers_waiting"), 400, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "host_waiting:io"), 200, 1e-9);
+  EXPECT_NEAR(part_of(*difference, "host_waiting"), 200, 1e-9);
+  EXPECT_NEAR(sum_of(*difference), 800, 1e-9);
+  EXPECT_EQ(first_cause(a, b), "cpu_placement") << "workers wait for CPUs";
+  b.metrics = slept({{SleepCause::io, 100}});
+  EXPECT_EQ(first_cause(a, b), "storage");
+}
+
+TEST(Decompose, SleepIsNotDividedWhereOneSideWasNotWatched) {
+  Side b = calm();
+  b.call_ns = 1800, b.account->blocked_ns = 800;
+  b.metrics = slept({{scheduling::SleepCause::io, 100}});
+  const auto difference = decompose(calm(), b);
+  EXPECT_NEAR(part_of(*difference, "host_waiting"), 800, 1e-9);
+  EXPECT_EQ(difference->parts.front().title, "caller asleep (cause not recorded)");
 }
 
 TEST(Decompose, StopsAreEvidenceForSleep) {
@@ -227,6 +265,10 @@ TEST(Causes, AttributesWaitsToTheCpuOwner) {
   b.call_ns = 1500;
   b.account->wait_ns = 500;
   b.signals.set("others.cpu_use_cores", 0.9);
+  EXPECT_EQ(first_cause(calm(), b), "cpu_contention");
+  b.signals.set("others.wait_ratio", 0.05);
+  EXPECT_EQ(first_cause(calm(), b), "cpu_placement") << "the run's own threads wait for each other";
+  b.signals.set("others.wait_ratio", 0.9);
   EXPECT_EQ(first_cause(calm(), b), "cpu_contention");
   b.signals.set("others.cpu_use_cores", 0.01);
   EXPECT_EQ(first_cause(calm(), b), "cpu_placement");

@@ -62,6 +62,8 @@ constexpr std::array kDefinitions = {
     SignalDefinition{"switches.voluntary_per_call", "count", "voluntary context switches per call"},
     SignalDefinition{"storage.bytes_per_call", "bytes", "bytes read from and written to storage per call"},
     SignalDefinition{"work.ns_per_node", "ns", "call time per node of the model file"},
+    SignalDefinition{"others.wait_ratio", "ratio",
+                     "share of the process's CPU wait that the CPU time of other processes can explain"},
 };
 
 // Known of sessions with a profiled pass only.
@@ -86,6 +88,8 @@ void add_waits(const CallAccount& call, const SignalInput& input, Signals& out) 
   if (!call.wait_ns || !call.others_wait_ns) return;
   const double wait = *call.wait_ns + *call.others_wait_ns;
   out.set("process.wait_cores", over(wait, call.wall_ns));
+  // While others use one CPU, at most one thread waits because of them: what waits beyond that waits for its own process.
+  if (call.others_cpu_ns && wait > 0) out.set("others.wait_ratio", std::min(1.0, *call.others_cpu_ns / wait));
   if (call.throttled_ns) out.set("cgroup.throttled_wait_ratio", wait > 0 ? std::min(1.0, *call.throttled_ns / wait) : 0);
 }
 

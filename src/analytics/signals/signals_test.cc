@@ -102,6 +102,23 @@ TEST(SignalTable, RatiosOfTheWall) {
   EXPECT_FALSE(signals.get("node.mean_ns"));
 }
 
+TEST(SignalTable, OnlyTheCpuTimeOfOthersExplainsWaits) {
+  Blocks blocks;
+  trace::LoopBlockRow& row = blocks.add();  // ten calls of 1000 ns
+  row.process_wait_ns = 20'000;
+  row.process_cpu_ns = 39'000, row.machine_busy_ns = 40'000;
+  SignalInput input;
+  input.blocks = blocks.rows;
+  input.names = &blocks.names;
+  EXPECT_DOUBLE_EQ(*signals_of(input).get("others.wait_ratio"), 0.05);
+  blocks.rows[0].machine_busy_ns = 80'000;
+  EXPECT_DOUBLE_EQ(*signals_of(input).get("others.wait_ratio"), 1);
+  blocks.rows[0].process_wait_ns = blocks.rows[0].caller_wait_ns = 0;
+  EXPECT_FALSE(signals_of(input).get("others.wait_ratio")) << "nothing waits";
+  blocks.rows[0].process_wait_ns = 1, blocks.rows[0].machine_busy_ns.reset();
+  EXPECT_FALSE(signals_of(input).get("others.wait_ratio"));
+}
+
 TEST(SignalTable, AttributesWaits) {
   Blocks blocks;
   blocks.add().throttled_ns = 1'000;

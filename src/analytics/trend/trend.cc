@@ -117,7 +117,7 @@ std::string time_of(const Trend& trend, double units) {
 void add_alarms(Trend& trend) {
   for (const Step& step : trend.steps)
     if (step.alarm)
-      trend.alarms.push_back(fmt::format("{} {} at observation {}", to_string(step.meaning),
+      trend.alarms.push_back(fmt::format("{} {} at index {}", to_string(step.meaning),
                                          step.delta_ratio ? "of " + core::format_signed_percent(*step.delta_ratio)
                                                           : fmt::format("from {:.4g} to {:.4g}", step.before, step.after),
                                          step.index));
@@ -143,7 +143,8 @@ core::Status check(const std::vector<Observation>& series) {
                       fmt::format("provide at least {}", kMinCount));
   for (std::size_t i = 0; i < series.size(); ++i)
     if (!std::isfinite(series[i].value))
-      return core::fail(core::ErrorCode::invalid_input, fmt::format("value {} of the history is not a finite number", i + 1));
+      return core::fail(core::ErrorCode::invalid_input,
+                        fmt::format("the value at index {} of the history is not a finite number", i));
   return {};
 }
 

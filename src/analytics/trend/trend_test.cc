@@ -177,7 +177,7 @@ TEST(Trend, NotFinite) {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     auto series = made(20, 0, [](std::size_t) { return 1.0; });
     series[3].value = bad;
-    EXPECT_THAT(analyze(series).error().message, HasSubstr("value 4"));
+    EXPECT_THAT(analyze(series).error().message, HasSubstr("index 3"));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "collectors/block/descendants.h"
 #include "collectors/probe/probe_file.h"
 #include "collectors/probe/scanner.h"
 #include "collectors/proc/cgroup_source.h"
@@ -62,7 +63,7 @@ struct ThreadCounts {
 
 struct Snapshot {
   std::map<std::int64_t, ThreadCounts> threads;
-  Count cpu_ns, system_ns, minor_faults, major_faults, voluntary, involuntary;
+  Count cpu_ns, children_cpu_ns, system_ns, minor_faults, major_faults, voluntary, involuntary;
   Count storage_bytes, throttled_ns, busy_ns, steal_ns, iowait_ns, interrupts, softirqs;
   Count cpu_some_ns, memory_some_ns, memory_full_ns, io_some_ns, io_full_ns, thermal_throttles;
 };
@@ -83,6 +84,7 @@ class ProcBlockAccount final : public BlockAccount {
  public:
   ProcBlockAccount(SysRoot root, std::int64_t process_id, std::int64_t caller)
       : root_(std::move(root)),
+        process_id_(process_id),
         folder_("/proc/" + std::to_string(process_id)),
         caller_(caller != 0 ? caller : process_id),
         own_(root_.is_real() && process_id == ::getpid()),
@@ -104,6 +106,8 @@ class ProcBlockAccount final : public BlockAccount {
     const Snapshot after = read();
     add_threads(after, row);
     row.process_cpu_ns = grown(before_.cpu_ns, after.cpu_ns);
+    // The time of a descendant that nobody waited for vanishes with it, and the sum falls: no growth then.
+    if (row.process_cpu_ns) *row.process_cpu_ns += grown(before_.children_cpu_ns, after.children_cpu_ns).value_or(0);
     row.process_system_ns = grown(before_.system_ns, after.system_ns);
     row.minor_faults = grown(before_.minor_faults, after.minor_faults);
     row.major_faults = grown(before_.major_faults, after.major_faults);
@@ -133,6 +137,7 @@ class ProcBlockAccount final : public BlockAccount {
       read_usage(now);
     else
       read_stat(now);
+    if (now.children_cpu_ns) *now.children_cpu_ns += descendants_cpu_ns(root_, process_id_);
     if (cgroup_.valid())
       if (const auto text = cgroup_.read(buffer_))
         now.throttled_ns = signed_count(proc::parse_cgroup_cpu_stat(*text).throttled_ns);
@@ -232,6 +237,8 @@ class ProcBlockAccount final : public BlockAccount {
     now.major_faults = usage.ru_majflt;
     now.voluntary = usage.ru_nvcsw;
     now.involuntary = usage.ru_nivcsw;
+    if (::getrusage(RUSAGE_CHILDREN, &usage) == 0)
+      now.children_cpu_ns = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
   }
 
   void read_stat(Snapshot& now) {
@@ -241,6 +248,7 @@ class ProcBlockAccount final : public BlockAccount {
     const auto stat = proc::parse_process_stat(*text);
     if (!stat) return;
     now.cpu_ns = static_cast<std::int64_t>(stat->user_ticks + stat->system_ticks) * kTickNs;
+    now.children_cpu_ns = static_cast<std::int64_t>(stat->waited_user_ticks + stat->waited_system_ticks) * kTickNs;
     now.system_ns = static_cast<std::int64_t>(stat->system_ticks) * kTickNs;
     now.minor_faults = signed_count(stat->minor_faults);
     now.major_faults = signed_count(stat->major_faults);
@@ -264,6 +272,7 @@ class ProcBlockAccount final : public BlockAccount {
   }
 
   SysRoot root_;
+  std::int64_t process_id_;
   std::string folder_;
   std::int64_t caller_;
   bool own_;

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint32_t kDead = 0x10 | 0x20 | 0x80;  // EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD of the kernel's task states
 
+constexpr std::int64_t kForgetAfterNs = 1'000'000'000;  // the last switch of a thread follows its end within microseconds
+
 std::int64_t signed_of(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 }  // namespace
@@ -217,6 +219,17 @@ void IntervalBuilder::on_instant(const WireEvent& event) {
   emit(row);
 }
 
+void IntervalBuilder::on_exit(const WireEvent& event) {
+  const std::int64_t time_ns = signed_of(event.time_ns);
+  ended_.emplace_back(time_ns, event.thread);
+  while (!ended_.empty() && ended_.front().first + kForgetAfterNs <= time_ns) {
+    const auto [when, id] = ended_.front();
+    ended_.pop_front();
+    // Its id may be another thread's by now.
+    if (const auto found = threads_.find(id); found != threads_.end() && found->second.since_ns <= when) threads_.erase(found);
+  }
+}
+
 void IntervalBuilder::add(const WireEvent& event) {
   switch (event.kind) {
     case wire_switch: return on_switch(event);
@@ -228,8 +241,8 @@ void IntervalBuilder::add(const WireEvent& event) {
       row.cpu = moved.cpu = signed_of(event.value);
       return emit(row);
     }
-    case wire_fork:
-    case wire_exit: return;  // the switches and the first wakeup tell what lies on the CPU
+    case wire_fork: return;  // the switches and the first wakeup tell what is on the CPU
+    case wire_exit: return on_exit(event);
     default: return on_instant(event);
   }
 }

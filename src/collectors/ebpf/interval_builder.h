@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "collectors/ebpf/wire.h"
 #include "trace/rows.h"
@@ -42,6 +44,8 @@ class IntervalBuilder {
   void end_window(std::int64_t time_ns);
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
+  // Threads that are remembered: those that live, and for a second those that ended.
+  [[nodiscard]] std::size_t threads() const { return threads_.size(); }
 
  private:
   enum class State { unknown, running, queued, off };
@@ -72,6 +76,8 @@ class IntervalBuilder {
   void on_switch(const WireEvent& event);
   void on_wakeup(const WireEvent& event);
   void on_instant(const WireEvent& event);
+  // A thread whose last switch was lost is forgotten too.
+  void on_exit(const WireEvent& event);
   trace::SchedEventRow row_of(const WireEvent& event, trace::NameId kind);
   void emit(trace::SchedEventRow& row);
   trace::NameId name(std::string_view text) { return sink_.name(text); }
@@ -81,6 +87,7 @@ class IntervalBuilder {
   InterruptName interrupt_name_;
   std::unordered_map<std::uint32_t, Thread> threads_;
   std::unordered_map<std::uint32_t, std::int64_t> last_switch_ns_;  // of each CPU, as far as heard
+  std::deque<std::pair<std::int64_t, std::uint32_t>> ended_;        // when, which thread; oldest first
   std::int64_t window_begin_ns_ = 0;
   std::int64_t rows_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -234,6 +235,44 @@ TEST(IntervalBuilder, WindowsClipRows) {
   std::vector<std::pair<std::int64_t, std::int64_t>> spans;
   for (const auto& row : sink.rows<trace::SchedEventRow>()) spans.emplace_back(row.time_ns, row.duration_ns);
   EXPECT_THAT(spans, ElementsAre(std::pair(0, 100), std::pair(100, 100), std::pair(1000, 300), std::pair(1300, 100)));
+}
+
+// 100 processes start and end each second for ten minutes; the last switch of every third is lost.
+TEST(IntervalBuilder, MemoryIsBoundedWhereProcessesComeAndGo) {
+  trace::MemorySink sink;
+  IntervalBuilder builder(
+      sink, [](std::uint32_t, std::uint32_t) { return "sh"; }, [](std::uint32_t) { return ""; });
+  builder.begin_window(0);
+  constexpr std::uint64_t kStep = 10'000'000;
+  std::size_t most = 0;
+  for (std::uint32_t i = 0; i < 60'000; ++i) {
+    const std::uint64_t at = i * kStep;
+    const std::uint32_t id = 1000 + i;
+    builder.add(woken(at + 1, id, 7, wire_state_new));
+    builder.add(switched(at + 2, 0, id));
+    WireEvent exit = event(at + 50, wire_exit);
+    exit.thread = id;
+    builder.add(exit);
+    if (i % 3 != 0) builder.add(switched(at + 60, id, 0, 0x80));
+    most = std::max(most, builder.threads());
+  }
+  EXPECT_LE(most, 110U);
+}
+TEST(IntervalBuilder, AThreadThatGetsTheIdOfAnEndedOneStays) {
+  trace::MemorySink sink;
+  IntervalBuilder builder(
+      sink, [](std::uint32_t, std::uint32_t) { return "sh"; }, [](std::uint32_t) { return ""; });
+  builder.begin_window(0);
+  WireEvent exit = event(10, wire_exit);
+  exit.thread = 7;
+  builder.add(switched(1, 0, 7));
+  builder.add(exit);
+  builder.add(switched(20, 7, 0, 0x80));
+  builder.add(woken(30, 7, 5, wire_state_new));
+  exit.time_ns = 3'000'000'000;
+  exit.thread = 8;
+  builder.add(exit);
+  EXPECT_EQ(builder.threads(), 1U);
 }
 
 }  // namespace

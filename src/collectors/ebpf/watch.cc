@@ -187,6 +187,7 @@ class Watch final : public SchedulerWatch {
     const auto time_ns = static_cast<std::int64_t>(event.time_ns);
     close_windows(windows, time_ns);
     if (event.kind == wire_exit || event.kind == wire_fork) {
+      if (in_window_) builder_->add(event);
       ++kept_;
       return;
     }

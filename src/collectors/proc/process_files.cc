@@ -12,8 +12,10 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   Scanner words(text.substr(name_end + 1));
   const auto state = words.next_word();
   const auto parent = words.next_i64();
-  if (!state || !parent || !words.skip_words(5)) return std::nullopt;  // group, session, terminal, its group, flags
-  ProcessStat stat{.state = state->front(), .parent = *parent};
+  if (!state || !parent || !words.skip_words(1)) return std::nullopt;  // group
+  const auto session = words.next_i64();
+  if (!session || !words.skip_words(3)) return std::nullopt;  // terminal, its group, flags
+  ProcessStat stat{.state = state->front(), .parent = *parent, .session = *session};
   const auto take = [&](std::uint64_t& into) {
     const auto value = words.next_u64();
     into = value.value_or(0);

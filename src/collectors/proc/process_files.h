@@ -10,7 +10,7 @@ namespace aaco::collectors::proc {
 // ended and were waited for.
 struct ProcessStat {
   char state = '?';
-  std::int64_t parent = 0;
+  std::int64_t parent = 0, session = 0;
   std::uint64_t minor_faults = 0, major_faults = 0;
   std::uint64_t user_ticks = 0, system_ticks = 0;
   std::uint64_t waited_user_ticks = 0, waited_system_ticks = 0;

@@ -8,6 +8,7 @@
 #include "importers/any_database.h"
 #include "importers/file_source.h"
 #include "importers/grouping/copies.h"
+#include "importers/grouping/lesser_forms.h"
 #include "importers/grouping/nsys_reports.h"
 #include "importers/grouping/programs.h"
 #include "importers/grouping/ranks.h"
@@ -133,11 +134,13 @@ core::Result<Inputs> find_inputs(const std::vector<std::string>& paths) {
     return core::fail(core::ErrorCode::invalid_input, "none of the files is in a supported profile format",
                       "'aaco import --help' lists the supported formats");
   leave_out_copies(inputs);
+  leave_out_lesser_forms(inputs);  // which are no ranks
   take_named_captures(inputs);
   find_ranks(inputs);
   find_database_ranks(inputs.files);
   join_nsys_reports(inputs);
   join_rocm_files(inputs.files);
+  leave_out_lesser_forms(inputs);  // of the runs that are known now
   keep_one_program(inputs);
   return inputs;
 }

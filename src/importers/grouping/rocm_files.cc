@@ -89,6 +89,7 @@ std::string process_of(std::string_view name) {
 std::string stem_of(std::string_view name) { return std::string(name.substr(0, name.find('.'))); }
 
 int container_of(const RocmFile& file) {
+  if (file.format == "pftrace") return 3;  // says less than the others: no grids, no counters
   if (file.table) return 2;
   const bool database = file.path.ends_with(".db");
   return database == (file.format != "rocprof") ? 0 : 1;  // rocprof's JSON has what its database has, and the arrows
@@ -100,6 +101,7 @@ int order_of(const RocmFile& file, const std::string& name) {
     if (file.table == RocmTable::facts) return 9;
     return name.starts_with("timestamps") ? 0 : name.starts_with("pmc_perf.") ? 1 : name.starts_with("pmc_dispatch") ? 8 : 2;
   }
+  if (file.format == "pftrace") return 6;
   if (!file.table) return 0;
   switch (*file.table) {
     case RocmTable::kernels: return 1;
@@ -168,7 +170,7 @@ std::vector<RocmPlace> place_files(const std::vector<RocmFile>& files) {
     draft.order = order_of(file, draft.name);
     draft.has_events = file.table != RocmTable::facts;
     draft.place = {i, parts.folder, parts.pass, container_of(file), std::nullopt, {}};
-    const bool version_3 = file.format == "rocprofv3" || file.format == "rocpd";
+    const bool version_3 = file.format == "rocprofv3" || file.format == "rocpd" || file.format == "pftrace";
     if (version_3) draft.process = process_of(draft.name);
     if (digits_only(draft.process)) draft.place.host = parts.parent;
     if (file.format == "rocprof") draft.place.run += stem_of(draft.name);

@@ -169,6 +169,7 @@ class Neighbours final : public Injection {
     if (child == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(0);
+      ::setsid();  // not of the run's process tree: accounts count it among other processes
       for (const int number : {SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
       if (cpu >= 0) pin_to({cpu});
       work();

@@ -99,9 +99,8 @@ PaperSection parts(const estimation::PartitionReport& p) {
   constexpr std::size_t kParts = 24;
   for (std::size_t i = 0; i < std::min(kParts, p.parts.size()); ++i) {
     const auto& one = p.parts[i];
-    section.table.rows.push_back({std::to_string(i + 1), p.devices[one.target], std::to_string(one.nodes),
-                                  seconds_text(one.seconds), core::format_bytes(one.bytes_in), core::format_bytes(one.bytes_out),
-                                  one.first, one.last});
+    section.table.rows.push_back({std::to_string(i), p.devices[one.target], std::to_string(one.nodes), seconds_text(one.seconds),
+                                  core::format_bytes(one.bytes_in), core::format_bytes(one.bytes_out), one.first, one.last});
   }
   if (p.parts.size() > kParts)
     section.lines.push_back(fmt::format("and {} more parts (--json lists them)", p.parts.size() - kParts));
@@ -193,7 +192,7 @@ PaperSection memory_timeline(const AnalysisReport& report) {
     const auto live = static_cast<double>(bytes(largest));
     std::string bar;
     for (std::size_t k = 0; k < static_cast<std::size_t>(live / most * kWidest); ++k) bar += "█";
-    section.table.rows.push_back({end - begin == 1 ? std::to_string(begin + 1) : fmt::format("{} to {}", begin + 1, end),
+    section.table.rows.push_back({end - begin == 1 ? std::to_string(begin) : fmt::format("{} to {}", begin, end - 1),
                                   largest.node, core::format_bytes(live), std::move(bar)});
   }
   return section;

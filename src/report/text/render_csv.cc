@@ -27,6 +27,7 @@ class CsvTable {
     return *this;
   }
   CsvTable& field(std::int64_t value) { return field(std::string_view(fmt::format("{}", value))); }
+  CsvTable& optional(const std::optional<std::int64_t>& value) { return value ? field(*value) : field(std::string_view()); }
   // Shortest text that reads back as the same number; not finite is an empty field.
   CsvTable& field(double value) {
     return field(std::string_view(std::isfinite(value) ? fmt::format("{}", value) : std::string()));
@@ -137,6 +138,80 @@ std::string scaling(const ReportModel& model) {
   return table.take();
 }
 
+std::string work_rates(const ReportModel& model) {
+  CsvTable table({"subject", "rank", "device", "name", "family", "data_type", "source", "count", "time_ns", "flops", "bytes",
+                  "flops_per_s", "bytes_per_s", "peak_flops_per_s", "peak_bytes_per_s", "flops_ratio", "bytes_ratio"});
+  const WorkRates section = model.sections.work_rates.value_or(WorkRates());
+  const auto write = [&](std::string_view subject, const std::vector<WorkRates::Rate>& rates) {
+    for (const auto& rate : rates) {
+      table.field(subject).field(rate.rank).field(rate.device).field(rate.name).field(rate.family).field(rate.data_type);
+      table.field(rate.source).field(rate.count).field(rate.time_ns);
+      for (const auto& value : {rate.flops, rate.bytes, rate.flops_per_s, rate.bytes_per_s, rate.peak_flops_per_s,
+                                rate.peak_bytes_per_s, rate.flops_ratio, rate.bytes_ratio})
+        table.field(value.value_or(NAN));
+      table.end();
+    }
+  };
+  write("kernel", section.kernels);
+  write("operator", section.operators);
+  return table.take();
+}
+
+std::string collectives(const ReportModel& model) {
+  CsvTable table({"operation", "group_size", "count", "time_ns", "wait_ns", "data_bytes", "bus_factor", "algorithm_bytes_per_s",
+                  "bus_bytes_per_s", "time_method"});
+  for (const auto& kind : model.sections.collectives.value_or(Collectives()).kinds) {
+    table.field(kind.operation).optional(kind.group_size).field(kind.count).field(kind.time_ns);
+    table.optional(kind.wait_ns).optional(kind.data_bytes).field(kind.bus_factor.value_or(NAN));
+    table.field(kind.algorithm_bytes_per_s.value_or(NAN)).field(kind.bus_bytes_per_s.value_or(NAN)).field(kind.time_method).end();
+  }
+  return table.take();
+}
+
+std::string collective_ranks(const ReportModel& model) {
+  CsvTable table({"rank", "operation", "count", "time_ns", "wait_ns", "last_count"});
+  for (const auto& rank : model.sections.collectives.value_or(Collectives()).ranks)
+    table.field(rank.rank)
+        .field(rank.operation)
+        .field(rank.count)
+        .field(rank.time_ns)
+        .field(rank.wait_ns)
+        .field(rank.last_count)
+        .end();
+  return table.take();
+}
+
+std::string collective_waits(const ReportModel& model) {
+  CsvTable table({"instance", "operation", "group", "start_ns", "rank_count", "group_size", "data_bytes", "longest_wait_ns",
+                  "wait_sum_ns", "last_rank", "wait_method"});
+  for (const auto& call : model.sections.collectives.value_or(Collectives()).worst) {
+    table.field(call.instance).field(call.operation).field(call.group).field(call.start_ns).field(call.rank_count);
+    table.optional(call.group_size).optional(call.data_bytes).field(call.longest_wait_ns).field(call.wait_sum_ns);
+    table.field(call.last_rank).field(call.wait_method).end();
+  }
+  return table.take();
+}
+
+std::string decoder(const ReportModel& model) {
+  CsvTable table({"load", "batch", "prompt_tokens", "output_tokens", "complete", "prefill_ns", "prefill_low_ns",
+                  "prefill_high_ns", "predicted_prefill_ns", "token_ns", "token_low_ns", "token_high_ns", "predicted_token_ns",
+                  "prefill_tokens_per_second", "decode_tokens_per_second", "cache_bytes", "predicted_cache_bytes", "rss_bytes"});
+  const auto value = [&](const std::optional<Decoder::Value>& of) { table.field(of ? of->value : NAN); };
+  const auto time = [&](const std::optional<Decoder::Value>& of, const std::optional<Decoder::Predicted>& predicted) {
+    value(of);
+    table.field(of && of->ci95 ? of->ci95->low : NAN).field(of && of->ci95 ? of->ci95->high : NAN);
+    table.field(predicted ? predicted->value : NAN);
+  };
+  for (const Decoder::Level& level : model.sections.decoder.value_or(Decoder()).levels) {
+    table.field(level.load).field(level.batch).field(level.prompt_tokens).field(level.output_tokens).field(level.complete);
+    time(level.prefill_ns, level.predicted_prefill_ns), time(level.token_ns, level.predicted_token_ns);
+    value(level.prefill_tokens_per_second), value(level.decode_tokens_per_second);
+    table.field(level.cache_bytes.value_or(NAN)).field(level.predicted_cache_bytes.value_or(NAN));
+    table.field(level.rss_bytes.value_or(NAN)).end();
+  }
+  return table.take();
+}
+
 }  // namespace
 
 core::Result<std::string> render_csv(const ReportModel& model, std::string_view table) {
@@ -149,6 +224,11 @@ core::Result<std::string> render_csv(const ReportModel& model, std::string_view 
   if (table == "telemetry") return telemetry(model);
   if (table == "roofline") return roofline(model);
   if (table == "scaling") return scaling(model);
+  if (table == "decoder") return decoder(model);
+  if (table == "work_rates") return work_rates(model);
+  if (table == "collectives") return collectives(model);
+  if (table == "collective_ranks") return collective_ranks(model);
+  if (table == "collective_waits") return collective_waits(model);
   const std::vector<std::string_view> known(kCsvTables.begin(), kCsvTables.end());
   const std::string_view near = core::nearest(table, known);
   return core::fail(core::ErrorCode::invalid_argument,

@@ -37,7 +37,7 @@ class TextColumn {
   Json column_ = Json::array();
 };
 
-// short_name where the page has no room for the whole.
+// short_name: the share's own, else a shorter form where the page has no room for the whole.
 Json shares_json(const std::vector<TimeShare>& list) {
   constexpr int kRoom = 40;
   std::vector<std::string> names;
@@ -47,7 +47,8 @@ Json shares_json(const std::vector<TimeShare>& list) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const TimeShare& share = list[i];
     Json item = Json::object({{"name", share.name}});
-    if (names[i] != share.name) item.set("short_name", names[i]);
+    if (const std::string& shown = share.short_name.empty() ? names[i] : share.short_name; shown != share.name)
+      item.set("short_name", shown);
     if (!share.group.empty()) item.set("group", share.group);
     if (!share.provider.empty()) item.set("provider", share.provider);
     if (!share.parent.empty()) item.set("parent", share.parent);

@@ -1,12 +1,15 @@
 #include "serving/client/channel.h"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
 #include <chrono>
 
 #include "core/clock.h"
@@ -19,6 +22,8 @@ using boost::system::error_code;
 using core::monotonic_ns;
 
 constexpr std::int64_t kMaxCertificates = 16 << 20;
+
+std::string system_message() { return error_code(errno, boost::system::system_category()).message(); }
 
 std::string address_text(const Address& address) { return fmt::format("{}:{}", address.host, address.port); }
 
@@ -75,7 +80,8 @@ core::Result<Route> find_route(const Target& target, std::int64_t timeout_ns) {
                     "check that the server is running and that the address and port are right");
 }
 
-Channel::Channel(asio::io_context& io, const Route& route, ReadBuffer& buffer) : route_(route), buffer_(buffer), socket_(io) {}
+Channel::Channel(asio::io_context& io, Poller& poller, const Route& route, ReadBuffer& buffer)
+    : poller_(poller), route_(route), buffer_(buffer), socket_(io) {}
 
 void Channel::open() {
   started_ns_ = monotonic_ns();
@@ -129,31 +135,33 @@ void Channel::handshake() {
 }
 
 void Channel::ready() {
+  if (!tls_ && !leave_asio()) return lose(Outcome::refused, "the system cannot wait for the socket", false);
   ready_ = true;
   const std::int64_t now = monotonic_ns();
   std::optional<std::int64_t> tls_ns;
   if (tls_) tls_ns = now - tls_started_ns_;
   if (listener_ != nullptr) listener_->on_open(now - started_ns_, tls_ns);
-  if (closed_) return;
-  tls_ ? read_tls() : wait();
+  if (!closed_ && tls_) read_tls();
 }
 
-void Channel::wait() {
-  socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
-    if (self->closed_) return;
-    if (error) return self->lose(Outcome::reset, error.message(), false);
-    self->on_readable();
-  });
+bool Channel::leave_asio() {
+  error_code error;
+  plain_ = core::FileDescriptor(socket_.release(error));
+  return !error && poller_.add(plain_.get(), shared_from_this());
+}
+
+void Channel::on_ready(bool readable, bool writable) {
+  if (closed_) return;
+  if (writable) write_rest();
+  if (readable && !closed_) on_readable();
 }
 
 void Channel::on_readable() {
-  error_code error;
-  const std::size_t size = socket_.read_some(asio::buffer(buffer_), error);
+  const ssize_t size = ::recv(plain_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
   const std::int64_t time_ns = monotonic_ns();
-  if (error == asio::error::would_block) return wait();
-  if (error) return lose(Outcome::reset, error.message(), error == asio::error::eof);
-  deliver({buffer_.data(), size}, time_ns);
-  if (!closed_) wait();
+  if (size > 0) return deliver({buffer_.data(), static_cast<std::size_t>(size)}, time_ns);
+  if (size == 0) return lose(Outcome::reset, error_code(asio::error::eof).message(), true);
+  if (errno != EAGAIN && errno != EINTR) lose(Outcome::reset, system_message(), false);
 }
 
 void Channel::read_tls() {
@@ -177,23 +185,25 @@ std::int64_t Channel::send(std::string text) {
   used_ = true;
   output_ = std::move(text);
   const std::int64_t now = monotonic_ns();
-  if (!tls_) {
-    error_code error;
-    const std::size_t size = socket_.write_some(asio::buffer(output_), error);
-    if (!error) output_.erase(0, size);
-  }
-  if (!output_.empty()) write_rest();
+  write_rest();
   return now;
 }
 
+// A server may answer (429, 413) and close before it has read everything: a failed write is no failure, its answer is read first.
 void Channel::write_rest() {
-  auto done = [self = shared_from_this()](error_code error, std::size_t) {
-    // A server may answer (429, 413) and close before it has read everything: its answer is read first.
-    if (error) return;
-    self->output_.clear();
-  };
-  tls_ ? asio::async_write(*tls_, asio::buffer(output_), std::move(done))
-       : asio::async_write(socket_, asio::buffer(output_), std::move(done));
+  if (tls_) {
+    asio::async_write(*tls_, asio::buffer(output_), [self = shared_from_this()](error_code error, std::size_t) {
+      if (!error) self->output_.clear();
+    });
+    return;
+  }
+  if (output_.empty()) return;
+  const ssize_t size = ::send(plain_.get(), output_.data(), output_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const bool broken = size < 0 && errno != EAGAIN && errno != EINTR;
+  output_.erase(0, broken ? output_.size() : static_cast<std::size_t>(std::max<ssize_t>(0, size)));
+  if (writes_ == !output_.empty()) return;
+  writes_ = !output_.empty();
+  poller_.want_write(plain_.get(), writes_);
 }
 
 void Channel::lose(Outcome kind, const std::string& why, bool orderly) {
@@ -208,6 +218,9 @@ void Channel::close() {
   closed_ = true;
   error_code ignored;
   socket_.close(ignored);
+  if (!plain_.valid()) return;
+  poller_.remove(plain_.get());
+  plain_.reset();
 }
 
 }  // namespace aaco::serving

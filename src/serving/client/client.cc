@@ -79,6 +79,7 @@ struct Client::State final : Exchange::Host {
   ClientOptions options;
   ChunkReader reader;
   asio::io_context io{1};
+  Poller poller{io};
   ReadBuffer buffer{};
   std::vector<std::shared_ptr<Channel>> idle;
   std::unordered_map<Exchange*, std::unique_ptr<Exchange>> live;
@@ -171,7 +172,7 @@ void Client::State::begin(Ready ready, RequestRecord record, bool fresh) {
   }
   const bool connect = !channel;
   if (connect) {
-    channel = std::make_shared<Channel>(io, route, buffer);
+    channel = std::make_shared<Channel>(io, poller, route, buffer);
     ++outcome.connections;
   }
   auto exchange = std::make_unique<Exchange>(*this, reader, std::move(record), std::move(ready.work), std::move(ready.text));

@@ -83,6 +83,8 @@ class SessionTimeline {
   core::Status gaps();
   core::Status scheduler();
   core::Status telemetry();
+  core::Status requests();
+  void request(const trace::LlmRequestRow& row, std::int64_t lane, const trace::NameTable& names);
   void queue_depth();
   void iteration(const trace::IterationRow& row, const trace::NameTable& names);
   void node(const trace::NodeExecutionRow& row, const trace::NameTable& names);
@@ -96,9 +98,9 @@ class SessionTimeline {
 };
 
 core::Result<trace::Account> SessionTimeline::write() {
-  for (const auto part :
-       {&SessionTimeline::model, &SessionTimeline::api_calls, &SessionTimeline::kernels, &SessionTimeline::copies,
-        &SessionTimeline::collectives, &SessionTimeline::gaps, &SessionTimeline::scheduler, &SessionTimeline::telemetry})
+  for (const auto part : {&SessionTimeline::model, &SessionTimeline::api_calls, &SessionTimeline::kernels,
+                          &SessionTimeline::copies, &SessionTimeline::collectives, &SessionTimeline::gaps,
+                          &SessionTimeline::scheduler, &SessionTimeline::telemetry, &SessionTimeline::requests})
     AACO_TRY((this->*part)());
   queue_depth();
   tracks_.close();
@@ -133,6 +135,7 @@ void SessionTimeline::node(const trace::NodeExecutionRow& row, const trace::Name
 
 // Iterations are few and are held; the nodes of the profiled ones come in between, so that they nest.
 core::Status SessionTimeline::model() {
+  if (manifest_.kind == "llm") return {};  // its iterations are its requests
   trace::NameTable names;
   AACO_ASSIGN(const auto iterations, read_table<trace::IterationRow>(path_, names));
   auto next = iterations.begin();
@@ -236,6 +239,42 @@ core::Status SessionTimeline::telemetry() {
     const std::string_view metric = names.text(row.metric);
     tracks_.counter(device_group(row.rank, row.device), std::string(metric) + " " + std::string(names.text(row.source)), metric,
                     row.time_ns, row.value);
+  });
+}
+
+// A request and its parts: the client's own queue, then until the first token, then the tokens.
+void SessionTimeline::request(const trace::LlmRequestRow& row, std::int64_t lane, const trace::NameTable& names) {
+  const TrackId group = tracks_.group(TrackSet::Group::requests, row.rank);
+  const auto add = [&](std::int64_t start_ns, std::int64_t end_ns, std::string_view name, const Arguments& arguments) {
+    tracks_.slice(group, lane, Overlap::nest, {start_ns, end_ns, name, "request", arguments.items()},
+                  [lane] { return "open request " + std::to_string(lane + 1); });
+  };
+  Arguments arguments;
+  arguments.add("request", row.request).add("load", names.text(row.load)).add("phase", names.text(row.phase));
+  arguments.add("outcome", names.text(row.outcome)).add("detail", names.text(row.detail));
+  arguments.add("prompt_tokens", row.prompt_tokens).add("output_tokens", row.output_tokens).add("conversation", row.conversation);
+  const std::string_view outcome = names.text(row.outcome);
+  const std::string title = "request " + std::to_string(row.request) + (outcome == "ok" ? "" : ": " + std::string(outcome));
+  add(row.scheduled_ns, row.end_ns, title, arguments);
+  const Arguments none;
+  if (row.sent_ns && *row.sent_ns > row.scheduled_ns) add(row.scheduled_ns, *row.sent_ns, "client queue", none);
+  if (row.sent_ns && row.first_token_ns) add(*row.sent_ns, *row.first_token_ns, "to first token", none);
+  if (row.first_token_ns && row.last_token_ns && *row.last_token_ns > *row.first_token_ns)
+    add(*row.first_token_ns, *row.last_token_ns, "tokens", none);
+}
+
+// Each request gets the lowest row that is free when it is due.
+core::Status SessionTimeline::requests() {
+  constexpr std::size_t kMaxOpen = 1024;
+  std::vector<std::int64_t> free_from;  // of each row
+  return for_each_row<trace::LlmRequestRow>(path_, [&](const trace::LlmRequestRow& row, const trace::NameTable& names) {
+    auto lane = std::find_if(free_from.begin(), free_from.end(), [&](std::int64_t time) { return time <= row.scheduled_ns; });
+    if (lane == free_from.end()) {
+      if (free_from.size() == kMaxOpen) return account_.drop("more than " + std::to_string(kMaxOpen) + " open requests");
+      lane = free_from.insert(free_from.end(), 0);
+    }
+    *lane = row.end_ns;
+    request(row, lane - free_from.begin(), names);
   });
 }
 

@@ -38,7 +38,10 @@ std::string unit_of(std::string_view metric) {
 TrackId TrackSet::group(Group group, std::int64_t rank, std::int64_t device) {
   const auto [found, added] = groups_.try_emplace({group, rank, device}, 0);
   if (!added) return found->second;
-  std::string name = group == Group::host ? "host" : group == Group::scheduler ? "scheduler" : "GPU " + std::to_string(device);
+  std::string name = group == Group::host        ? "host"
+                     : group == Group::scheduler ? "scheduler"
+                     : group == Group::requests  ? "requests"
+                                                 : "GPU " + std::to_string(device);
   if (rank > 0) name += " (rank " + std::to_string(rank) + ")";
   return found->second = writer_.add_track({.kind = TrackInfo::Kind::group, .name = std::move(name)});
 }

@@ -18,8 +18,8 @@ class TrackSet {
  public:
   TrackSet(TimelineWriter& writer, trace::Account& account) : writer_(writer), account_(account) {}
 
-  enum class Group { host, scheduler, device };
-  // A heading of a rank: its host, its scheduler, or one of its devices.
+  enum class Group { host, scheduler, device, requests };
+  // A heading of a rank: its host, its scheduler, one of its devices, or the requests to a server.
   TrackId group(Group group, std::int64_t rank, std::int64_t device = 0);
   // A process of the system, and a thread of one. Ranks may have the same numbers on different hosts: they are kept apart.
   template <class MakeName>

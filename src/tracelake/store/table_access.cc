@@ -25,9 +25,10 @@ class FileStream final : public RowStream<Row> {
  public:
   FileStream(std::string file, trace::NameTable& names) : file_(std::move(file)), names_(names) {}
 
-  core::Status open(const std::vector<Instead>& instead) {
+  core::Status open(const std::vector<Instead>& instead, const std::string& where) {
     AACO_ASSIGN(auto connection, duckdb::connect_reader());
-    AACO_ASSIGN(const std::string sql, store::select_columns(connection, file_, store::TableReader<Row>::columns(), instead));
+    AACO_ASSIGN(std::string sql, store::select_columns(connection, file_, store::TableReader<Row>::columns(), instead));
+    if (!where.empty()) sql += " WHERE " + where;
     AACO_ASSIGN(auto cursor, connection.query(sql));
     chunks_.emplace(std::move(connection), std::move(cursor));
     return {};
@@ -59,29 +60,47 @@ class NoRows final : public RowStream<Row> {
   core::Result<std::span<const Row>> next() override { return std::span<const Row>(); }
 };
 
+template <class Row>
+core::Result<std::unique_ptr<RowStream<Row>>> open_where(const std::string& session_path, trace::NameTable& names,
+                                                         const std::vector<Instead>& instead, const std::string& where) {
+  const std::string file = core::join_path(session_path, trace::TableOf<Row>::kPath);
+  if (!core::is_directory(session_path)) return core::fail(core::ErrorCode::not_found, session_path + ": no such session");
+  if (!core::exists(file)) return std::make_unique<NoRows<Row>>();
+  auto stream = std::make_unique<FileStream<Row>>(file, names);
+  core::Status opened = stream->open(instead, where);
+  if (!opened) return tl::unexpected<core::Error>(of_file(std::move(opened).error(), file));
+  return stream;
+}
+
+template <class Row>
+core::Status visit_all(RowStream<Row>& stream, const std::function<core::Status(std::span<const Row>)>& visit) {
+  for (;;) {
+    AACO_ASSIGN(const std::span<const Row> rows, stream.next());
+    if (rows.empty()) return {};
+    AACO_TRY(visit(rows));
+  }
+}
+
 }  // namespace
 
 template <class Row>
 core::Result<std::unique_ptr<RowStream<Row>>> open_rows(const std::string& session_path, trace::NameTable& names,
                                                         const std::vector<Instead>& instead) {
-  const std::string file = core::join_path(session_path, trace::TableOf<Row>::kPath);
-  if (!core::is_directory(session_path)) return core::fail(core::ErrorCode::not_found, session_path + ": no such session");
-  if (!core::exists(file)) return std::make_unique<NoRows<Row>>();
-  auto stream = std::make_unique<FileStream<Row>>(file, names);
-  core::Status opened = stream->open(instead);
-  if (!opened) return tl::unexpected<core::Error>(of_file(std::move(opened).error(), file));
-  return stream;
+  return open_where<Row>(session_path, names, instead, {});
 }
 
 template <class Row>
 core::Status scan_table(const std::string& session_path, trace::NameTable& names,
                         const std::function<core::Status(std::span<const Row>)>& visit) {
   AACO_ASSIGN(const auto stream, open_rows<Row>(session_path, names));
-  for (;;) {
-    AACO_ASSIGN(const std::span<const Row> rows, stream->next());
-    if (rows.empty()) return {};
-    AACO_TRY(visit(rows));
-  }
+  return visit_all(*stream, visit);
+}
+
+template <class Row>
+core::Status scan_where(const std::string& session_path, trace::NameTable& names, const std::string& where,
+                        const std::vector<Instead>& instead, const std::function<core::Status(std::span<const Row>)>& visit) {
+  AACO_ASSIGN(const auto stream, open_where<Row>(session_path, names, instead, where));
+  return visit_all(*stream, visit);
 }
 
 template <class Row>
@@ -103,6 +122,9 @@ core::Result<std::vector<Row>> read_table(const std::string& session_path, trace
                                                                                       const std::vector<Instead>&);          \
   template core::Result<std::vector<trace::Row>> read_table<trace::Row>(const std::string&, trace::NameTable&);              \
   template core::Status scan_table<trace::Row>(const std::string&, trace::NameTable&,                                        \
+                                               const std::function<core::Status(std::span<const trace::Row>)>&);             \
+  template core::Status scan_where<trace::Row>(const std::string&, trace::NameTable&, const std::string&,                    \
+                                               const std::vector<Instead>&,                                                  \
                                                const std::function<core::Status(std::span<const trace::Row>)>&);
 AACO_TRACE_ROWS(AACO_INSTANTIATE)
 #undef AACO_INSTANTIATE

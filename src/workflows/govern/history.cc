@@ -6,6 +6,7 @@
 #include "analytics/metric_catalogue.h"
 #include "core/files.h"
 #include "tracelake/bundle.h"
+#include "tracelake/metric_index.h"
 #include "workflows/diff_metrics.h"
 #include "workflows/govern/history_files.h"
 #include "workflows/session/metrics_files.h"
@@ -50,6 +51,7 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
   AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
   std::vector<HistorySeries> all;
   std::map<std::string, std::size_t> place;
+  tracelake::MetricIndex index(services.paths.sessions, metric, read_metrics);
   for (const auto& entry : entries) {
     const auto& manifest = entry.manifest;
     if (!is_meant(manifest, request.where) || manifest.kind == "sweep") continue;
@@ -57,17 +59,18 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
       account.drop("session is incomplete");
       continue;
     }
-    const auto metrics = read_metrics(entry.path);
-    const auto* value = metrics ? find_metric(*metrics, metric) : nullptr;
-    if (value == nullptr || !std::isfinite(value->value)) {
-      account.drop(metrics ? "metric not measured" : "metrics not readable");
+    const auto found = index.find(entry.path);
+    if (!found || !*found || !std::isfinite((*found)->value)) {
+      account.drop(found ? "metric not measured" : "metrics not readable");
       continue;
     }
+    const tracelake::MetricIndex::Value& value = **found;
     account.keep();
-    const auto [found, fresh] = place.try_emplace(same_thing(manifest), all.size());
-    if (fresh) all.push_back({metric, value->unit, described(manifest), {}, {}, {}, {}});
-    all[found->second].points.push_back({manifest.id.text, manifest.created_realtime_ns, value->value});
+    const auto [series, fresh] = place.try_emplace(same_thing(manifest), all.size());
+    if (fresh) all.push_back({metric, value.unit, described(manifest), {}, {}, {}, {}});
+    all[series->second].points.push_back({manifest.id.text, manifest.created_realtime_ns, value.value});
   }
+  index.save();
   if (all.empty())
     return core::fail(ErrorCode::not_found,
                       "no session in " + services.paths.sessions + text_of(request.where) + " has the metric " + metric,
@@ -90,10 +93,22 @@ void analyze(HistorySeries& series, const HistoryRequest& request) {
     series.reason = trend.error().message;
 }
 
-std::optional<bool> direction_of(const analytics::metrics::MetricCatalogue& catalogue, const std::string& metric) {
+// Of the documents in data/metrics only those that name the metric are parsed: all of them would be a tenth of the command's
+// time.
+core::Result<std::optional<bool>> direction_of(const std::string& folder, const std::string& metric) {
+  analytics::metrics::MetricCatalogue catalogue;
+  AACO_ASSIGN(const auto files, core::list_directory(folder));
+  for (const std::string& name : files) {
+    if (!name.ends_with(".yaml")) continue;
+    const std::string file = core::join_path(folder, name);
+    AACO_ASSIGN(const std::string text, core::read_file(file));
+    if (text.find(metric) == std::string::npos) continue;
+    AACO_ASSIGN(const auto document, core::YamlNode::parse(text, file));
+    AACO_TRY(catalogue.add(document));
+  }
   const auto* definition = catalogue.find(metric);
-  if (definition == nullptr || definition->direction == Direction::none) return std::nullopt;
-  return definition->direction == Direction::lower_is_better;
+  if (definition == nullptr || definition->direction == Direction::none) return std::optional<bool>();
+  return std::optional(definition->direction == Direction::lower_is_better);
 }
 
 // Who sets a limit has to know on which side of it the series is meant to be.
@@ -133,11 +148,10 @@ core::Result<HistoryOutcome> history(const HistoryRequest& request, const Servic
       return core::fail(ErrorCode::invalid_argument, "no metric given",
                         "for example: aaco history p50, or aaco history --from data.js");
     const std::string metric = metric_id(request.metric);
-    AACO_ASSIGN(const auto catalogue,
-                analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
+    AACO_ASSIGN(const auto direction, direction_of(core::join_path(services.paths.share, "data/metrics"), metric));
     outcome.account.source = "sessions";
     AACO_ASSIGN(outcome.series, of_sessions(request, metric, outcome.account, services));
-    for (auto& series : outcome.series) series.lower_is_better = direction_of(catalogue, metric);
+    for (auto& series : outcome.series) series.lower_is_better = direction;
     if (outcome.series.size() > 1)
       outcome.notes.emplace_back(
           "sessions with different fingerprints are not comparable: each fingerprint is a separate series");

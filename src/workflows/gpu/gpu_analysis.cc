@@ -9,6 +9,7 @@
 #include "core/files.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu/analysis_columns.h"
+#include "workflows/gpu/collective_calls.h"
 #include "workflows/gpu/device_state.h"
 #include "workflows/gpu/gpu_books.h"
 #include "workflows/gpu/gpu_work.h"
@@ -101,8 +102,7 @@ class Analyser {
     AACO_ASSIGN(auto copies, RowPuller<trace::CopyRow>::open(path_, names_));
     AACO_ASSIGN(auto calls, RowPuller<trace::ApiCallRow>::open(path_, names_, {kNoArguments}));
     AACO_ASSIGN(auto schedule, RowPuller<trace::SchedEventRow>::open(path_, names_));
-    calls_ = &calls;
-    schedule_ = &schedule;
+    calls_ = &calls, schedule_ = &schedule;
     for (std::int64_t rows = 1;; ++rows) {
       const trace::KernelRow* kernel = kernels.peek();
       const trace::CopyRow* copy = copies.peek();
@@ -117,8 +117,7 @@ class Analyser {
       }
       if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
     }
-    calls_ = nullptr;
-    schedule_ = nullptr;
+    calls_ = nullptr, schedule_ = nullptr;
     attribution_ = attributor.finish();
     return launches_.status();
   }
@@ -285,6 +284,7 @@ class Analyser {
       row.parameters = stored(row.parameters);
       sink_.add(row);
     }
+    for (const GpuOfTrace& gpu : result_.gpus) store_rates(gpu.rates, names_, sink_);
     if (!options_.keep_steps) return;
     for (trace::IterationRow row : result_.steps.iterations) {
       row.phase = stored(row.phase);
@@ -341,7 +341,7 @@ class Analyser {
       std::stable_sort(gpu.idle_causes.begin(), gpu.idle_causes.end(),
                        [](const auto& a, const auto& b) { return a.sum.idle_ns > b.sum.idle_ns; });
       work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites,
-                  gpu.kernel_limits);
+                  gpu.kernel_limits, gpu.rates);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
@@ -350,7 +350,7 @@ class Analyser {
     if (const auto& none = result_.no_timeline)
       std::erase_if(result_.metrics, [&](const auto& one) { return is_unknown_without(*none, one.id); });
     store();
-    AACO_TRY(sink_.status());
+    AACO_TRY(store_collective_calls(path_, sink_));
     return std::move(result_);
   }
 

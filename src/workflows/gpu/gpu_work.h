@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "analytics/kernel_work.h"
+#include "analytics/work_rates.h"
+#include "workflows/gpu/gpu_rates.h"
 #include "workflows/gpu/kernel_limits.h"
 #include "workflows/gpu_roofline.h"
 #include "workflows/gpu_sites.h"
@@ -42,7 +44,7 @@ class GpuWork {
   }
   // Of one device, after finish(). Shapes tell of every launch, counters of some: these count where there are no shapes.
   void place(const std::pair<std::int32_t, std::int64_t>& device, const hardware::DeviceRegistry::Seen* seen,
-             const Services& services, GpuRoofline& roofline, GpuSites& sites, core::Json& limits) const {
+             const Services& services, GpuRoofline& roofline, GpuSites& sites, core::Json& limits, GpuRates& rates) const {
     auto own = of_device(shapes_, device);
     if (own.empty()) own = of_device(counters_, device);
     const auto matched = match_device(seen, services);
@@ -52,6 +54,7 @@ class GpuWork {
     limits = to_json(analytics::roofline::kernel_limits(of_device(groups_, device), known, names_, matched ? &*matched : nullptr),
                      names_, services.paths);
     sites = estimate_sites(of_device(sites_, device), names_, matched, services);
+    rates = make_rates(known, of_device(sites_, device), names_, matched);
   }
 
  private:

@@ -23,6 +23,7 @@
 #include "workflows/session/table_metrics.h"
 #include "workflows/session/traced_devices.h"
 #include "workflows/session_draft.h"
+#include "workflows/timeline_window.h"
 
 namespace aaco::workflows {
 namespace {
@@ -132,6 +133,20 @@ std::string what_to_check(const Inputs& inputs) {
          "'aaco import --help' lists the supported formats";
 }
 
+// The levels of detail of a trace's timeline.
+core::Status store_timeline(const ImportCounts& counts, SessionDraft& draft, const Services& services) {
+  if (counts.kernels + counts.copies + counts.calls == 0 || counts.last_ns <= counts.first_ns) return {};
+  const auto plan = analytics::levels::plan_levels(counts.total(), counts.last_ns - counts.first_ns);
+  if (plan.empty()) return {};
+  services.progress("summarising the timeline");
+  AACO_TRY(store_levels(draft.writer().path(), plan, draft.sink(), [&]() -> core::Status {
+    if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
+    return {};
+  }));
+  draft.manifest().outcome.rows.set("timeline", plan_json(plan));
+  return draft.writer().flush();
+}
+
 core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inputs, const ImportRequest& request,
                                          const Services& services) {
   ImportSink sink(draft.sink());
@@ -190,6 +205,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     AACO_TRY(store_host_steps(draft));
     AACO_TRY(draft.writer().flush());
   }
+  AACO_TRY(store_timeline(sink.counts(), draft, services));
   LoadedSession loaded(draft.writer().path());
   AACO_ASSIGN(trace::Metrics more, table_metrics(draft, loaded, 1));
   metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));

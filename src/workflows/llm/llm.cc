@@ -5,18 +5,23 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <thread>
 
 #include "analytics/llm.h"
 #include "core/clock.h"
 #include "core/numbers.h"
+#include "hardware/inventory.h"
 #include "hardware/secrets.h"
 #include "serving/rows.h"
 #include "tracelake/lake.h"
+#include "workflows/llm/client_ceiling.h"
 #include "workflows/llm/plan.h"
 #include "workflows/llm/server.h"
+#include "workflows/llm/server_watch.h"
 #include "workflows/llm/summary.h"
+#include "workflows/llm/token_counter.h"
 #include "workflows/session/table_metrics.h"
 #include "workflows/session_draft.h"
 #include "workflows/telemetry.h"
@@ -31,9 +36,10 @@ constexpr core::Nanoseconds kTelemetryPeriod{
 constexpr std::int64_t kFilesBesideSockets = 64;
 constexpr std::size_t kFlatSteps = 3;  // of a sweep without a gain in throughput before it ends
 
-serving::ClientOptions client_options(const LlmRequest& request, const Services& services) {
+serving::ClientOptions client_options(const LlmRequest& request, const LlmPlan& plan, const Services& services) {
   serving::ClientOptions options{
       .timeout_ns = request.timeout_ns, .retries = static_cast<int>(request.retries), .keep_chunks = request.keep_chunks};
+  options.keep_text = plan.count_tokens || plan.turns > 1;
   options.stop = [&services] { return services.stopping(); };
   options.progress = [&services](const serving::Progress& now) {
     std::string text = fmt::format("{:.0f} s  sent {}  open {}  done {}  failed {}", static_cast<double>(now.elapsed_ns) * 1e-9,
@@ -88,10 +94,29 @@ class Watch {
   std::thread drainer_;
 };
 
+std::optional<double> client_ceiling(const Services& services) {
+  return stored_client_ceiling(services.paths, hardware::take_inventory("/", services.environment).cpu.model);
+}
+
 struct Ran {
   std::string phase, load;
   serving::StageOutcome outcome;
+  std::map<std::int64_t, std::string> answers;  // whose tokens the server did not count
 };
+
+// After the load, so that counting takes nothing from it. Answers that cannot be counted stay without tokens.
+void count_tokens(std::vector<Ran>& all, const TokenCounter& counter, const Services& services) {
+  services.progress("counting tokens");
+  for (Ran& ran : all)
+    for (const auto& [request, text] : ran.answers) {
+      if (services.stopping()) return;
+      const auto tokens = counter.count(text);
+      if (!tokens) continue;
+      serving::RequestRecord& record = ran.outcome.requests[static_cast<std::size_t>(request)];
+      record.usage.output_tokens = *tokens;
+      record.token_source = counter.source();
+    }
+}
 
 // Complete answers as iterations, so that whatever works on iterations works on requests.
 void write_iterations(const Ran& ran, std::int64_t& next, trace::Sink& sink) {
@@ -113,10 +138,15 @@ void write_all(const std::vector<Ran>& all, trace::Sink& sink) {
   }
 }
 
-core::Result<serving::StageOutcome> run_level(serving::Client& client, const LlmPlan& plan, const LlmLevel& level,
-                                              const LlmRequest& request, std::uint64_t stream) {
+core::Result<Ran> run_level(serving::Client& client, const LlmPlan& plan, const LlmLevel& level, const LlmRequest& request,
+                            std::uint64_t stream) {
   LlmWork work(plan, level, stream);
-  return client.run({.concurrency = level.concurrency, .max_open = request.max_open, .duration_ns = level.duration_ns}, work);
+  Ran ran{.phase = {}, .load = level.name, .outcome = {}, .answers = {}};
+  AACO_ASSIGN(
+      ran.outcome,
+      client.run({.concurrency = level.concurrency, .max_open = request.max_open, .duration_ns = level.duration_ns}, work));
+  ran.answers = work.take_answers();
+  return ran;
 }
 
 core::Result<std::vector<Ran>> run_levels(serving::Client& client, const LlmPlan& plan, const LlmRequest& request,
@@ -124,9 +154,10 @@ core::Result<std::vector<Ran>> run_levels(serving::Client& client, const LlmPlan
   std::vector<Ran> all;
   const auto run = [&](const LlmLevel& level, const std::string& phase, std::uint64_t stream) -> core::Status {
     services.progress(phase == "warmup" ? "warming up" : level.name);
-    AACO_ASSIGN(auto outcome, run_level(client, plan, level, request, stream));
-    draft.phase(phase, outcome.start_ns, outcome.end_ns);
-    all.push_back({phase, level.name, std::move(outcome)});
+    AACO_ASSIGN(Ran ran, run_level(client, plan, level, request, stream));
+    ran.phase = phase;
+    draft.phase(phase, ran.outcome.start_ns, ran.outcome.end_ns);
+    all.push_back(std::move(ran));
     return {};
   };
   if (plan.warmup > 0) {
@@ -151,9 +182,11 @@ core::Result<std::vector<Ran>> run_levels(serving::Client& client, const LlmPlan
 std::vector<hardware::Fact> subject_of(const LlmPlan& plan) {
   std::string load;
   for (const LlmLevel& level : plan.levels) load += (load.empty() ? "" : ", ") + level.name;
-  const std::string shapes = plan.prompts.empty() ? fmt::format("prompt {}, response {} tokens", to_string(plan.prompt_tokens),
-                                                                to_string(plan.output_tokens))
-                                                  : "prompts from a file";
+  std::string shapes = plan.prompts.empty() ? fmt::format("prompt {}, response {} tokens", to_string(plan.prompt_tokens),
+                                                          to_string(plan.output_tokens))
+                                            : "prompts from a file";
+  if (!plan.prefix.empty()) shapes += fmt::format(", shared prefix of {} bytes", plan.prefix.size());
+  if (plan.turns > 1) shapes += fmt::format(", {} turns", plan.turns);
   return {{"mode", "llm"}, {"model.hash", plan.body.model}, {"input_shapes", shapes},
           {"load", load},  {"slo", to_string(plan.slo)},    {"seed", std::to_string(plan.body.seed)}};
 }
@@ -185,13 +218,23 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   AACO_ASSIGN(LlmPlan plan, plan_llm(request, services));
   AACO_TRY(check_file_limit(plan, request));
   services.progress("connecting");
-  AACO_ASSIGN(auto client, serving::Client::open(plan.target, client_options(request, services)));
+  AACO_ASSIGN(auto opened, serving::Client::open(plan.target, client_options(request, plan, services)));
+  std::optional<serving::Client> client(std::move(opened));
   if (plan.body.model.empty()) {
     AACO_ASSIGN(plan.body.model, first_model(plan.target));
   }
-  AACO_ASSIGN(const bool no_length_control, probe(client, plan));
+  AACO_ASSIGN(const Probed probed, probe(*client, plan));
+  std::optional<TokenCounter> counter;
+  if (!probed.counts_tokens || !request.tokenizer.empty()) {
+    AACO_ASSIGN(counter, TokenCounter::find(request.tokenizer, plan.target, plan.body.model));
+  }
+  plan.count_tokens = counter && !probed.counts_tokens;
+  if (plan.count_tokens) {  // a client that keeps the answers
+    AACO_ASSIGN(auto keeping, serving::Client::open(plan.target, client_options(request, plan, services)));
+    client.emplace(std::move(keeping));
+  }
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("llm", request.tag, to_json(request, plan), services));
-  if (no_length_control)
+  if (probed.no_length_control)
     draft.warn("llm.length_control",
                "the server does not accept ignore_eos and min_tokens: responses may be shorter than planned",
                "compare only runs with the same response lengths");
@@ -201,14 +244,25 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
     watch.emplace(server.value_or(::getpid()), draft.sink());
     AACO_TRY(watch->start());
   }
-  auto all = run_levels(client, plan, request, draft, services);
+  std::optional<ServerWatch> server_watch;
+  if (request.read_server_metrics) {
+    AACO_ASSIGN(server_watch, ServerWatch::find(plan.target, request.server_metrics, services));
+  }
+  if (server_watch) server_watch->start();
+  auto all = run_levels(*client, plan, request, draft, services);
   if (watch) watch->finish(draft.manifest());
+  if (server_watch) server_watch->finish(draft.sink());
   if (!all) return tl::unexpected(std::move(all).error());
+  if (plan.count_tokens) count_tokens(*all, *counter, services);
   services.progress("computing metrics");
   write_all(*all, draft.sink());
   AACO_TRY(draft.write_lockbox(subject_of(plan), Json::object()));
   AACO_TRY(draft.writer().flush());
-  AACO_ASSIGN(LlmSummary summary, summarize_llm(draft.writer().path(), plan.slo, request.price_per_hour, watch && server));
+  AACO_ASSIGN(LlmSummary summary, summarize_llm(draft.writer().path(), {.slo = plan.slo,
+                                                                        .price_per_hour = request.price_per_hour,
+                                                                        .server_sampled = watch && server,
+                                                                        .client_ceiling = client_ceiling(services),
+                                                                        .definitions = plan.definitions}));
   LoadedSession loaded(draft.writer().path());
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, 1));
   // Requests overlap: their number over the sum of their times is no throughput.
@@ -230,9 +284,15 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   stored.model = plan.body.model;
   stored.llm = Json::object(
       {{"url", plan.target.url()}, {"connections", connections}, {"server_process_id", server}, {"summary", summary.sentence}});
+  if (server_watch)
+    stored.llm.set("server_metrics", Json::object({{"url", server_watch->url()},
+                                                   {"dialect", server_watch->dialect()},
+                                                   {"readings", server_watch->readings()},
+                                                   {"failures", server_watch->failures()}}));
   LlmOutcome outcome;
   outcome.all_failed = summary.complete == 0;
   outcome.failure = summary.failure;
+  outcome.definitions = render_definitions(summary.document);
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), services.stopping()));
   return outcome;
 }

@@ -48,6 +48,9 @@ core::Status check_load(const LlmRequest& request) {
   if (request.replay_speed && request.replay.empty())
     return core::fail(ErrorCode::invalid_argument, "--replay-speed requires --replay");
   if (request.ramp_ns && request.rates.empty()) return core::fail(ErrorCode::invalid_argument, "--ramp requires --rate");
+  if (request.turns > 1 && (request.api == "completions" || !request.replay.empty()))
+    return core::fail(ErrorCode::invalid_argument, "--turns requires the chat API and no --replay",
+                      "remove --api completions, or --replay: a trace has its own requests");
   if (!request.replay.empty() && !request.prompts.empty())
     return core::fail(ErrorCode::invalid_argument, "--prompts and --replay are mutually exclusive");
   return {};
@@ -106,6 +109,9 @@ core::Result<LlmPlan> plan_llm(const LlmRequest& request, const Services& servic
   if (!request.slo.empty()) {
     AACO_ASSIGN(plan.slo, analytics::llm::parse_slo(request.slo));
   }
+  if (!request.definitions.empty()) {
+    AACO_ASSIGN(plan.definitions, analytics::llm::parse_tools(request.definitions));
+  }
   AACO_ASSIGN(const auto arrivals, serving::parse_arrivals(request.arrivals));
   if (!request.prompts.empty()) {
     AACO_ASSIGN(plan.prompts, serving::read_prompts(request.prompts));
@@ -115,6 +121,7 @@ core::Result<LlmPlan> plan_llm(const LlmRequest& request, const Services& servic
     plan.prefix = serving::random_text(request.shared_prefix_tokens, random);
   }
   plan.cancel_after_ns = request.cancel_after_ns;
+  plan.turns = request.turns;
   if (!request.replay.empty()) {
     AACO_ASSIGN(auto level, replay_level(plan, request));
     plan.levels.push_back(std::move(level));
@@ -149,6 +156,7 @@ Json to_json(const LlmRequest& request, const LlmPlan& plan) {
       .set("output_tokens", to_string(plan.output_tokens));
   if (!request.prompts.empty()) out.set("prompts", core::base_name(request.prompts));
   out.set("shared_prefix_tokens", request.shared_prefix_tokens)
+      .set("turns", request.turns)
       .set("ignore_eos", plan.body.ignore_eos)
       .set("continuous_usage", request.continuous_usage);
   if (!request.slo.empty()) out.set("slo", request.slo);
@@ -172,7 +180,8 @@ std::optional<serving::Work> LlmWork::next() {
   work.prompt_tokens = plan_.prompt_tokens.draw(random_);
   work.output_tokens = plan_.output_tokens.draw(random_);
   work.conversation = static_cast<std::int64_t>(index_);
-  std::string text = plan_.prefix;
+  const bool continues = !waiting_.empty();
+  std::string text = continues ? std::string() : plan_.prefix;
   if (plan_.prompts.empty()) {
     text += serving::random_text(work.prompt_tokens, random_);
   } else {
@@ -182,10 +191,37 @@ std::optional<serving::Work> LlmWork::next() {
     if (prompt.output_tokens) work.output_tokens = *prompt.output_tokens;
   }
   work.path = serving::request_path(plan_.body.api);
-  work.body = serving::request_body(plan_.body, text, work.output_tokens);
+  if (plan_.turns == 1) {
+    work.body = serving::request_body(plan_.body, text, work.output_tokens);
+  } else {
+    work.conversation = continues ? waiting_.front() : next_conversation_++;
+    if (continues) waiting_.pop_front();
+    Conversation& conversation = conversations_[work.conversation];
+    ++conversation.turns;
+    conversation.said.push_back(std::move(text));
+    conversation.tokens += work.prompt_tokens;
+    work.prompt_tokens = conversation.tokens;
+    conversation.tokens += work.output_tokens;
+    work.body = serving::conversation_body(plan_.body, conversation.said, work.output_tokens);
+  }
   work.cancel_after_ns = plan_.cancel_after_ns;
   ++index_;
   return work;
+}
+
+void LlmWork::ended(const serving::RequestRecord& record, const std::string& text) {
+  if (plan_.count_tokens && record.outcome == serving::Outcome::ok && !record.usage.output_tokens)
+    answers_[record.request] = text;
+  if (plan_.turns == 1) return;
+  const auto found = conversations_.find(record.conversation);
+  if (found == conversations_.end()) return;
+  // A conversation whose turn failed has nothing to go on with.
+  if (record.outcome != serving::Outcome::ok || found->second.turns >= plan_.turns) {
+    conversations_.erase(found);
+    return;
+  }
+  found->second.said.push_back(text);
+  waiting_.push_back(record.conversation);
 }
 
 }  // namespace aaco::workflows

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analytics/llm.h"
+#include "analytics/llm_definitions.h"
 #include "core/json.h"
 #include "serving/client.h"
 #include "serving/prompts.h"
@@ -32,7 +35,10 @@ struct LlmPlan {
   bool replayed = false;
   serving::Length prompt_tokens, output_tokens;
   std::string prefix;  // shared by all prompts
+  std::int64_t turns = 1;
+  bool count_tokens = false;  // the server does not: answers are kept
   analytics::llm::Slo slo;
+  std::vector<analytics::llm::Tool> definitions;
   std::int64_t warmup = 1;
   std::optional<std::int64_t> cancel_after_ns;
 };
@@ -43,16 +49,28 @@ core::Result<LlmPlan> plan_llm(const LlmRequest& request, const Services& servic
 core::Json to_json(const LlmRequest& request, const LlmPlan& plan);
 
 // The requests of a level, in their order. Every level and every run with the same seed has the same ones.
+// With several turns a request is the next turn of the conversation that has waited longest, or the first of a new one.
 class LlmWork final : public serving::WorkSource {
  public:
   LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream);
   std::optional<serving::Work> next() override;
+  void ended(const serving::RequestRecord& record, const std::string& text) override;
+  // Of complete requests, by their index; empty unless LlmPlan::count_tokens.
+  [[nodiscard]] std::map<std::int64_t, std::string> take_answers() { return std::move(answers_); }
 
  private:
+  struct Conversation {
+    std::vector<std::string> said;
+    std::int64_t turns = 0, tokens = 0;  // that were asked; planned tokens of what was said
+  };
   const LlmPlan& plan_;
   const LlmLevel& level_;
   core::Random random_;
   std::size_t index_ = 0;
+  std::map<std::int64_t, Conversation> conversations_;
+  std::deque<std::int64_t> waiting_;  // for their next turn
+  std::int64_t next_conversation_ = 0;
+  std::map<std::int64_t, std::string> answers_;
 };
 
 }  // namespace aaco::workflows

@@ -84,17 +84,18 @@ core::Result<std::string> first_model(const serving::Target& target) {
   return core::fail(ErrorCode::invalid_input, "the server lists no model at " + url, remedy);
 }
 
-core::Result<bool> probe(serving::Client& client, LlmPlan& plan) {
+core::Result<Probed> probe(serving::Client& client, LlmPlan& plan) {
   const LlmLevel one{.name = "probe", .concurrency = 1, .offsets_ns = {}, .requests = 1, .duration_ns = {}};
   for (const bool again : {false, true}) {
     LlmWork work(plan, one, UINT64_MAX);
     AACO_ASSIGN(const auto outcome, client.run({.concurrency = 1}, work));
     const serving::RequestRecord& record = outcome.requests.at(0);
-    if (record.outcome == Outcome::ok || record.outcome == Outcome::cancelled) return again;
+    if (record.outcome == Outcome::ok || record.outcome == Outcome::cancelled)
+      return Probed{.no_length_control = again, .counts_tokens = record.usage.output_tokens.has_value()};
     if (again || !plan.body.ignore_eos || !may_not_know_length_control(record)) return tl::unexpected(refusal(record));
     plan.body.ignore_eos = false;
   }
-  return false;
+  return Probed{};
 }
 
 std::optional<std::int64_t> server_process(const serving::Target& target, const std::string& proc) {

@@ -13,9 +13,12 @@ namespace aaco::workflows {
 // The name of the first model that the server lists at /models. Fails with what to do where it lists none.
 core::Result<std::string> first_model(const serving::Target& target);
 
-// Sends one request and says whether the server answers it as this API does. Length control that the server does not know is
-// switched off in the plan; true where it was.
-core::Result<bool> probe(serving::Client& client, LlmPlan& plan);
+struct Probed {
+  bool no_length_control = false;  // the server does not know it: it is switched off in the plan
+  bool counts_tokens = false;      // the answer had a usage
+};
+// Sends one request and says whether the server answers it as this API does.
+core::Result<Probed> probe(serving::Client& client, LlmPlan& plan);
 
 // The process on this machine that listens on the server's port; empty where the server is elsewhere, or cannot be seen.
 std::optional<std::int64_t> server_process(const serving::Target& target, const std::string& proc = "/proc");

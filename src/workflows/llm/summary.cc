@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analytics/llm_ceiling.h"
 #include "core/numbers.h"
 #include "serving/rows.h"
 #include "trace/sink.h"
@@ -14,6 +15,8 @@ namespace {
 
 using analytics::llm::Load;
 using analytics::llm::OwnLimit;
+using analytics::llm::PrefillStalls;
+using analytics::llm::ServerCause;
 using analytics::llm::ServerState;
 using core::Json;
 
@@ -26,10 +29,28 @@ Json to_json(const OwnLimit& client) {
   return out.set_if("vouched_per_second", client.vouched_per_second);
 }
 
-Json to_json(const ServerState& server, const std::vector<std::string>& causes) {
-  Json out = Json::object({{"causes", Json::texts(causes)}});
+Json to_json(const ServerState& server, const std::optional<PrefillStalls>& stalls, const std::vector<ServerCause>& causes) {
+  Json texts = Json::array(), ids = Json::array();
+  for (const ServerCause& cause : causes) {
+    texts.push(cause.text);
+    ids.push(cause.id);
+  }
+  Json out = Json::object({{"causes", std::move(texts)}, {"cause_ids", std::move(ids)}});
   out.set_if("cpu_cores", server.cpu_cores).set_if("run_queue_ratio", server.run_queue_ratio);
-  return out.set_if("throttled_ratio", server.throttled_ratio);
+  out.set_if("throttled_ratio", server.throttled_ratio);
+  if (server.readings > 0) out.set("readings", server.readings);
+  out.set_if("running_mean", server.running_mean).set_if("waiting_mean", server.waiting_mean);
+  out.set_if("waiting_max", server.waiting_max).set_if("queued_share", server.queued_share);
+  out.set_if("kv_cache_max_ratio", server.kv_cache_max_ratio).set_if("kv_cache_full_share", server.kv_cache_full_share);
+  out.set_if("preemptions", server.preemptions);
+  if (stalls)
+    out.set("slow_gaps", Json::object({{"count", stalls->slow_gaps},
+                                       {"median_ns", stalls->slow_gap_ns},
+                                       {"usual_ns", stalls->usual_gap_ns},
+                                       {"with_prefill_ratio", stalls->with_prefill_ratio},
+                                       {"others_with_prefill_ratio", stalls->others_with_prefill_ratio},
+                                       {"expected_ratio", stalls->expected_ratio}}));
+  return out;
 }
 
 Json to_json(const Load& load, const OwnLimit& client) {
@@ -113,14 +134,34 @@ std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm:
 
 }  // namespace
 
+std::string render_definitions(const Json& document) {
+  std::string text;
+  for (const Json& level : document["levels"].items()) {
+    if (level["load"].text() != document["counts"].text()) continue;
+    for (const auto& [tool, figures] : level["definitions"].members()) {
+      text += fmt::format("\nAs {} defines it ({})\n  {:<12} {:>10} {:>10} {:>10}  definition\n", tool, level["load"].text(), "",
+                          "mean", "P50", "P99");
+      for (const Json& one : figures.items()) {
+        const auto time = [&](const char* key) {
+          const auto value = one[key].as_f64();
+          return value ? core::format_duration(*value) : std::string("unknown");
+        };
+        text += fmt::format("  {:<12} {:>10} {:>10} {:>10}  {}\n", one["name"].text(), time("mean_ns"), time("p50_ns"),
+                            time("p99_ns"), one["definition"].text());
+      }
+    }
+  }
+  return text;
+}
+
 Load measure_stage(const serving::StageOutcome& stage, const std::string& load, const analytics::llm::Slo& slo) {
   trace::MemorySink rows;
   serving::write_rows(stage, "measure", load, 0, rows);
   return analytics::llm::measure_load(rows.rows<trace::LlmRequestRow>(), rows.rows<trace::LlmChunkRow>(), rows.names(), slo);
 }
 
-core::Result<LlmSummary> summarize_llm(const std::string& session_path, const analytics::llm::Slo& slo,
-                                       std::optional<double> price_per_hour, bool server_sampled) {
+core::Result<LlmSummary> summarize_llm(const std::string& session_path, const LlmSummaryOptions& options) {
+  const analytics::llm::Slo& slo = options.slo;
   trace::NameTable names;
   AACO_ASSIGN(const auto requests, tracelake::read_table<trace::LlmRequestRow>(session_path, names));
   AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
@@ -137,15 +178,21 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const an
       to = std::max(to, row.end_ns);
     }
     limits.push_back(judge_client(load, analytics::llm::own_state(events, names, from, to)));
+    judge_ceiling(load, options.client_ceiling, limits.back());
     Json level = to_json(load, limits.back());
     warn(summary, load);
-    if (server_sampled) {
-      const ServerState server = analytics::llm::server_state(events, names, from, to);
-      const auto causes = server_causes(server, limits.back());
-      level.set("server", to_json(server, causes));
-      for (const std::string& cause : causes)
-        summary.warnings.push_back(
-            {"llm.server_cause", load.name + ": " + cause, "give the server dedicated CPUs, or a higher limit"});
+    ServerState server = analytics::llm::server_state(events, names, from, to);
+    if (!options.server_sampled) server.cpu_cores = server.run_queue_ratio = server.throttled_ratio = {};  // of another process
+    const auto stalls = analytics::llm::prefill_stalls(requests, chunks, names, load.name);
+    const auto causes = server_causes(server, stalls, limits.back());
+    if (options.server_sampled || server.readings > 0 || stalls) level.set("server", to_json(server, stalls, causes));
+    for (const ServerCause& cause : causes)
+      summary.warnings.push_back({"llm.server_cause", load.name + ": " + cause.text, cause.remedy});
+    if (!options.definitions.empty()) {
+      Json tools = Json::object();
+      for (const auto tool : options.definitions)
+        tools.set(to_string(tool), to_json(figures_as(tool, requests, chunks, names, load.name)));
+      level.set("definitions", std::move(tools));
     }
     levels.push(std::move(level));
     summary.complete += load.complete;
@@ -159,9 +206,9 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const an
   const std::size_t counts = level_that_counts(loads, curve);
   summary.metrics = metrics_of(loads[counts], limits[counts]);
   const auto& rates = loads[counts].steady ? *loads[counts].steady : loads[counts].rates;
-  if (price_per_hour && rates.output_tokens_per_second && *rates.output_tokens_per_second > 0)
+  if (options.price_per_hour && rates.output_tokens_per_second && *rates.output_tokens_per_second > 0)
     summary.metrics.push_back(
-        {"llm.cost_per_million_tokens", *price_per_hour / 3600 / *rates.output_tokens_per_second * 1e6, "count", {}, {}});
+        {"llm.cost_per_million_tokens", *options.price_per_hour / 3600 / *rates.output_tokens_per_second * 1e6, "count", {}, {}});
   summary.sentence =
       fmt::format("{} at {}{}", sentence_of(loads[counts], slo), loads[counts].name, curve_sentence(loads, curve, slo));
   summary.document.set("counts", loads[counts].name).set("summary", summary.sentence);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analytics/llm.h"
+#include "analytics/llm_definitions.h"
 #include "core/json.h"
 #include "core/result.h"
 #include "serving/client.h"
@@ -20,9 +21,17 @@ struct LlmSummary {
   std::string sentence, failure;
   std::int64_t complete = 0;
 };
-// `server_sampled`: the process of the session's telemetry is the server.
-core::Result<LlmSummary> summarize_llm(const std::string& session_path, const analytics::llm::Slo& slo,
-                                       std::optional<double> price_per_hour, bool server_sampled);
+struct LlmSummaryOptions {
+  analytics::llm::Slo slo;
+  std::optional<double> price_per_hour;
+  bool server_sampled = false;           // the process of the session's telemetry is the server
+  std::optional<double> client_ceiling;  // chunks per second, by --self-test
+  std::vector<analytics::llm::Tool> definitions;
+};
+core::Result<LlmSummary> summarize_llm(const std::string& session_path, const LlmSummaryOptions& options);
+
+// The level that counts under the definitions of other tools, as a table; empty where the document has none.
+std::string render_definitions(const core::Json& document);
 
 // A level that has just run.
 analytics::llm::Load measure_stage(const serving::StageOutcome& stage, const std::string& load, const analytics::llm::Slo& slo);

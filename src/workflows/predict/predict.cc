@@ -136,6 +136,14 @@ void tell_of_calibration(const hardware::Device& device, const estimation::Condi
                   device.id));
 }
 
+// A graph with past keys and values is a step of a decoder as a framework exported it.
+void tell_of_serving(const estimation::MemoryEstimate& memory, estimation::GraphEstimate& out) {
+  if (memory.kv_cache_bytes <= 0) return;
+  out.notes.emplace_back(
+      "this graph was not made for serving: its cost includes copies of the cache and of grouped keys that serving stacks avoid; "
+      "use --serve with the model's name or config.json for an estimate as served");
+}
+
 // Inputs that do not fit together, and nothing behind them has a shape: such a model cannot run, and a prediction of what is left
 // of it would rank first. Where all shapes are known all the same, the node is only told of. (A TFLite file says every rank.)
 core::Result<void> refuse_contradictions(const graph::Model& model) {
@@ -200,6 +208,7 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   AACO_ASSIGN(const auto calibrations, calibrations_for(device, conditions, paths));
   AACO_ASSIGN(report.estimate, estimation::analyze(model.graph, device, conditions, &calibrations));
   add_memory(typed, device, memory, report.estimate);
+  tell_of_serving(memory, report.estimate);
   if (device.kind == hardware::DeviceKind::cpu && !conditions.eager) {
     const WholeModels fits = whole_models(conditions, calibrations, report.estimate);
     const graph::GraphCost cost = graph::cost_of(model.graph);

@@ -78,6 +78,7 @@ struct Measured {
   runner::LoopResult loop;
   std::int64_t rss_peak_bytes = 0;
   Json noise;  // what session.json keeps of it
+  trace::Metrics sleep;
 };
 
 core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, const RunRequest& request, SessionDraft& draft,
@@ -112,17 +113,19 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
     };
   AACO_ASSIGN(runner::LoopResult loop, runner::measure(once, plan.loop, rule, instruments.get(),
                                                        services.stop != nullptr ? *services.stop : kNever, &blocks));
-  Measured measured{std::move(loop), 0, {}};
+  Measured measured{std::move(loop), 0, {}, {}};
   measured.rss_peak_bytes = core::resident_peak_bytes();
   if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
-  std::vector<IterationSums> sums;
-  if (plane) sums = finish_with_calls(*plane, measured.loop.instrumented, ::getpid(), ::gettid(), draft.sink(), draft.manifest());
+  WatchedCalls watched;
+  if (plane)
+    watched = finish_with_calls(*plane, measured.loop.instrumented, ::getpid(), ::gettid(), draft.sink(), draft.manifest());
   blocks.store(draft.sink());
   const NoiseFound noise = watch_noise(blocks, measured.loop.plain, request.drop_disturbed, draft, services.paths);
   measured.noise = noise_summary(noise.document);
   store_calls(draft.sink(), measured.loop.warmup, "warmup");
   store_calls(draft.sink(), measured.loop.plain, kPlain, {}, noise.cause_of_block);
-  store_calls(draft.sink(), measured.loop.instrumented, kInstrumented, sums);
+  store_calls(draft.sink(), measured.loop.instrumented, kInstrumented, watched.sums);
+  measured.sleep = std::move(watched.sleep);
   store_phases(draft, measured.loop);
   return measured;
 }
@@ -297,7 +300,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   draft.manifest().outcome.noise = measured.noise;
   draft.manifest().outcome.isolation = isolation.describe();
   draft.manifest().outcome.work = model_work(plan.graph, model.inputs);
-  RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt};
+  RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt, measured.sleep};
   const double median_ns = median_of(measured.loop.plain);
   if (request.profile && !services.stopping()) {
     AACO_ASSIGN(facts.profile_slowdown_ratio, profile_model(model, plan, request, measured.loop, median_ns, draft, services));

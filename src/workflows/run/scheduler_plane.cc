@@ -1,6 +1,7 @@
 #include "workflows/run/scheduler_plane.h"
 
 #include <array>
+#include <unordered_map>
 #include <utility>
 
 #include "trace/partial_sink.h"
@@ -8,26 +9,44 @@
 namespace aaco::workflows {
 namespace {
 
-// Hands rows on to another sink, and scheduler events to a join as well.
+// Hands rows on to another sink, and scheduler events to the joins as well.
 class JoiningSink final : public trace::PartialSink {
  public:
   using PartialSink::add;
-  JoiningSink(trace::Sink& target, analytics::scheduling::IterationJoin& join) : target_(target), join_(join) {
+  JoiningSink(trace::Sink& target, const SchedulerPlane::Joins& joins) : target_(target), joins_(joins) {
     for (std::size_t i = 0; i < kKinds.size(); ++i) kinds_.at(i) = target.name(kKinds.at(i));
+    for (const std::string_view detail : analytics::scheduling::known_details()) details_.emplace(target.name(detail), detail);
+    for (const std::string_view call : analytics::scheduling::known_calls()) calls_.emplace(target.name(call), call);
   }
   void add(const trace::SchedEventRow& row) override {
     target_.add(row);
-    for (std::size_t i = 0; i < kKinds.size(); ++i)
-      if (kinds_.at(i) == row.kind) return join_.add(row, kKinds.at(i));
+    for (std::size_t i = 0; i < kKinds.size(); ++i) {
+      if (kinds_.at(i) != row.kind) continue;
+      joins_.iterations.add(row, kKinds.at(i));
+      joins_.sleep.add(row, kKinds.at(i), analytics::scheduling::sleep_reason(text(details_, row.detail), call_of(row)));
+      return;
+    }
   }
   trace::NameId name(std::string_view text) override { return target_.name(text); }
   [[nodiscard]] core::Status status() const override { return target_.status(); }
 
  private:
-  static constexpr std::array<std::string_view, 6> kKinds = {"run_queue", "off_cpu", "page_fault", "migrate", "irq", "softirq"};
+  using Texts = std::unordered_map<trace::NameId, std::string_view>;
+  static std::string_view text(const Texts& texts, trace::NameId id) {
+    const auto found = texts.find(id);
+    return found == texts.end() ? std::string_view() : found->second;
+  }
+  // A call of no meaning here is not the same as none.
+  [[nodiscard]] std::string_view call_of(const trace::SchedEventRow& row) const {
+    return row.call == trace::NameId{} ? std::string_view() : calls_.contains(row.call) ? calls_.at(row.call) : "other";
+  }
+
+  static constexpr std::array<std::string_view, 7> kKinds = {"run",     "run_queue", "off_cpu", "page_fault",
+                                                             "migrate", "irq",       "softirq"};
   trace::Sink& target_;
-  analytics::scheduling::IterationJoin& join_;
+  const SchedulerPlane::Joins& joins_;
   std::array<trace::NameId, kKinds.size()> kinds_{};
+  Texts details_, calls_;
 };
 
 }  // namespace
@@ -56,7 +75,7 @@ void SchedulerPlane::drain(trace::Sink& sink) {
   if (watch_) watch_->drain(sink);
 }
 
-void SchedulerPlane::finish(trace::Sink& sink, trace::SessionManifest& manifest, analytics::scheduling::IterationJoin* join) {
+void SchedulerPlane::finish(trace::Sink& sink, trace::SessionManifest& manifest, const Joins* joins) {
   if (refusal_) {
     trace::Account account;
     account.source = "ebpf";
@@ -68,8 +87,8 @@ void SchedulerPlane::finish(trace::Sink& sink, trace::SessionManifest& manifest,
     refusal_.reset();
   }
   if (!watch_) return;
-  if (join != nullptr) {
-    JoiningSink joining(sink, *join);
+  if (joins != nullptr) {
+    JoiningSink joining(sink, *joins);
     watch_->finish(joining);
   } else {
     watch_->finish(sink);
@@ -86,17 +105,17 @@ void SchedulerPlane::finish(trace::Sink& sink, trace::SessionManifest& manifest,
   watch_.reset();
 }
 
-std::vector<analytics::scheduling::IterationSums> finish_with_calls(SchedulerPlane& plane,
-                                                                    std::span<const runner::TimedCall> calls,
-                                                                    std::int64_t process_id, std::int64_t caller,
-                                                                    trace::Sink& sink, trace::SessionManifest& manifest) {
+WatchedCalls finish_with_calls(SchedulerPlane& plane, std::span<const runner::TimedCall> calls, std::int64_t process_id,
+                               std::int64_t caller, trace::Sink& sink, trace::SessionManifest& manifest) {
   std::vector<analytics::scheduling::Span> spans;
   spans.reserve(calls.size());
   for (const runner::TimedCall& call : calls) spans.push_back({call.start_ns, call.start_ns + call.duration_ns});
+  analytics::scheduling::SleepCauses sleep(spans, process_id, caller);
   analytics::scheduling::IterationJoin join(std::move(spans), process_id, caller);
+  const SchedulerPlane::Joins joins{join, sleep};
   const bool watched = plane.watches();
-  plane.finish(sink, manifest, &join);
-  return watched ? join.sums() : std::vector<analytics::scheduling::IterationSums>();
+  plane.finish(sink, manifest, &joins);
+  return watched ? WatchedCalls{join.sums(), sleep.metrics()} : WatchedCalls{};
 }
 
 }  // namespace aaco::workflows

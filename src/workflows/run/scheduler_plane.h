@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analytics/scheduling.h"
+#include "analytics/sleep_causes.h"
 #include "collectors/scheduler_watch.h"
 #include "core/json.h"
 #include "runner/loop.h"
@@ -28,8 +29,13 @@ class SchedulerPlane final : public runner::Instrument {
   void stop_adopting();
   // Bounds the memory of a long recording.
   void drain(trace::Sink& sink);
-  // Ends watching: rows go to `sink`, and into `join` where there is one; account and warnings into the manifest.
-  void finish(trace::Sink& sink, trace::SessionManifest& manifest, analytics::scheduling::IterationJoin* join = nullptr);
+  // Where rows go besides the sink.
+  struct Joins {
+    analytics::scheduling::IterationJoin& iterations;
+    analytics::scheduling::SleepCauses& sleep;
+  };
+  // Ends watching: rows go to `sink`, and into `joins` where there are any; account and warnings into the manifest.
+  void finish(trace::Sink& sink, trace::SessionManifest& manifest, const Joins* joins = nullptr);
 
  private:
   std::unique_ptr<collectors::SchedulerWatch> watch_;
@@ -53,10 +59,13 @@ class Instruments final : public runner::Instrument {
   std::vector<runner::Instrument*> instruments_;
 };
 
-// What happened in each of these calls, in their order; `plane` ends with it. Empty where the plane did not watch.
-std::vector<analytics::scheduling::IterationSums> finish_with_calls(SchedulerPlane& plane,
-                                                                    std::span<const runner::TimedCall> calls,
-                                                                    std::int64_t process_id, std::int64_t caller,
-                                                                    trace::Sink& sink, trace::SessionManifest& manifest);
+// What happened in each of these calls, in their order, and what the caller slept for in all of them.
+struct WatchedCalls {
+  std::vector<analytics::scheduling::IterationSums> sums;
+  trace::Metrics sleep;
+};
+// `plane` ends with it. Empty where the plane did not watch.
+WatchedCalls finish_with_calls(SchedulerPlane& plane, std::span<const runner::TimedCall> calls, std::int64_t process_id,
+                               std::int64_t caller, trace::Sink& sink, trace::SessionManifest& manifest);
 
 }  // namespace aaco::workflows

@@ -36,7 +36,8 @@ TEST(SchedulerPlane, CallsKnowHowLongTheySlept) {
   trace::SessionManifest manifest;
   const auto calls = sleeping_calls(plane);
   const bool watched = plane.watches();
-  const auto sums = finish_with_calls(plane, calls, ::getpid(), ::gettid(), sink, manifest);
+  const WatchedCalls found = finish_with_calls(plane, calls, ::getpid(), ::gettid(), sink, manifest);
+  const auto& sums = found.sums;
   ASSERT_THAT(manifest.accounts, SizeIs(1));
   EXPECT_EQ(manifest.accounts[0].source, "ebpf");
   if (!watched) {
@@ -52,6 +53,9 @@ TEST(SchedulerPlane, CallsKnowHowLongTheySlept) {
     EXPECT_GE(sums[i].caller_off_cpu_ns, 1'900'000);
     EXPECT_LE(sums[i].caller_off_cpu_ns + sums[i].caller_run_queue_ns, calls[i].duration_ns);
   }
+  const auto* timer = find_metric(found.sleep, "sched.sleep_timer_per_iteration_ns");
+  ASSERT_NE(timer, nullptr);
+  EXPECT_GE(timer->value, 1'900'000);
 }
 
 TEST(SchedulerPlane, AProcessThatCannotBeWatchedIsAReason) {
@@ -59,7 +63,7 @@ TEST(SchedulerPlane, AProcessThatCannotBeWatchedIsAReason) {
   EXPECT_FALSE(plane.watches());
   trace::MemorySink sink;
   trace::SessionManifest manifest;
-  EXPECT_THAT(finish_with_calls(plane, {}, 0, 0, sink, manifest), IsEmpty());
+  EXPECT_THAT(finish_with_calls(plane, {}, 0, 0, sink, manifest).sums, IsEmpty());
   ASSERT_THAT(manifest.warnings, SizeIs(1));
   EXPECT_EQ(manifest.warnings[0].id, "ebpf.unavailable");
   plane.finish(sink, manifest);

@@ -1,8 +1,7 @@
 #include "workflows/session/metrics_files.h"
 
-#include <array>
-
 #include "core/files.h"
+#include "tracelake/metric_index.h"
 
 namespace aaco::workflows {
 namespace {
@@ -53,9 +52,8 @@ core::Json summary_metrics(const trace::Metrics& metrics, const MetricCatalogue&
 }
 
 core::Result<trace::Metrics> read_metrics(const std::string& session_path) {
-  constexpr std::array<std::string_view, 2> kFiles = {"metrics/inference_summary.json", "metrics/derived_metrics.json"};
   trace::Metrics all;
-  for (std::string_view file : kFiles) {
+  for (const std::string_view file : tracelake::MetricIndex::kDocuments) {
     const std::string path = core::join_path(session_path, file);
     if (!core::exists(path)) continue;
     AACO_ASSIGN(const core::Json document, core::read_json_file(path));

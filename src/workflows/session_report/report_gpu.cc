@@ -15,6 +15,7 @@
 #include "workflows/gpu_sites.h"
 #include "workflows/import/import_totals.h"
 #include "workflows/session_report/report_gpu_sections.h"
+#include "workflows/session_report/short_names.h"
 
 namespace aaco::workflows {
 namespace {
@@ -96,6 +97,7 @@ core::Status fill_kernels(report::ReportModel& model, LoadedSession& loaded) {
   std::stable_sort(model.kernels.begin(), model.kernels.end(),
                    [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
   if (model.kernels.size() > kShownKernels) model.kernels.resize(kShownKernels);
+  name_shortly(model.kernels);
   return {};
 }
 
@@ -143,6 +145,7 @@ core::Status fill_totals(report::ReportModel& model, const std::string& session_
     if (entry.parameters.is_object()) share.detail = entry.parameters;
     model.kernels.push_back(std::move(share));
   }
+  if (totals_only) name_shortly(model.kernels);
   for (auto* list : {&totals.kernels, &totals.calls})
     if (list->size() > kCauses) list->resize(kCauses);
   model.sections.totals = std::move(totals);

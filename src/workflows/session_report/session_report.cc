@@ -12,13 +12,16 @@
 #include "workflows/session/traced_devices.h"
 #include "workflows/session_report/record_verdict.h"
 #include "workflows/session_report/report_attainable.h"
+#include "workflows/session_report/report_decoder.h"
 #include "workflows/session_report/report_gpu.h"
 #include "workflows/session_report/report_insight.h"
 #include "workflows/session_report/report_llm.h"
+#include "workflows/session_report/report_rates.h"
 #include "workflows/session_report/report_scaling.h"
 #include "workflows/session_report/report_scheduling.h"
 #include "workflows/session_report/report_series.h"
 #include "workflows/session_report/report_shares.h"
+#include "workflows/session_report/report_trace.h"
 #include "workflows/session_report/verdict.h"
 
 namespace aaco::workflows {
@@ -90,6 +93,8 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   fill_attainable(model, estimates, roofs_of(estimates, paths));
   model.telemetry = telemetry_series(system, gpu, names, origin);
   AACO_TRY(fill_gpu(model, loaded, paths));
+  AACO_TRY(fill_work_rates(model, session_path));
+  AACO_TRY(fill_collectives(model, session_path));
   AACO_TRY(fill_insight(model, session_path));
   if (model.session.kind == "record" && model.why.empty())
     if (auto used = record_verdict(model)) model.why.push_back(std::move(used->why));
@@ -102,12 +107,22 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.headline_of = std::move(verdict.headline_of);
   AACO_TRY(fill_scaling(model, session_path));
   AACO_TRY(fill_llm(model, session_path));
+  AACO_TRY(fill_decoder(model, session_path));
   return model;
 }
 
 core::Result<report::ReportModel> load_report_by_name(const std::string& name, const core::Paths& paths) {
   AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));
   return load_report(path, paths);
+}
+
+core::Status add_page_parts(report::ReportModel& model, const std::string& session_path) {
+  return fill_trace(model, session_path);
+}
+
+core::Status add_page_parts_by_name(report::ReportModel& model, const std::string& name, const core::Paths& paths) {
+  AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));
+  return add_page_parts(model, path);
 }
 
 core::Result<std::string> render_page(const report::ReportModel& model, const core::Paths& paths) {

@@ -119,7 +119,7 @@ const overlap = (a: Box, b: Box): boolean => a.left < b.right && b.left < a.righ
 
 // Names of the points that take most time, where they cover neither each other nor a point nor a roof's name. What finds no
 // place has its name in the tip and in the table.
-export function placeLabels(geometry: Geometry, box: Box, largest_ns: number, limit: number): Label[] {
+export function placeLabels(geometry: Geometry, box: Box, largest_ns: number, limit: number, nameOf = (name: string): string => name): Label[] {
   const taken: Box[] = geometry.points.map(({ point, px, py }) => {
     const r = pointRadius(point, largest_ns);
     return { left: px - r, right: px + r, top: py - r, bottom: py + r };
@@ -128,7 +128,7 @@ export function placeLabels(geometry: Geometry, box: Box, largest_ns: number, li
     if (label && roof.kind === 'compute' && label.anchor === 'end') taken.push({ left: label.x - 260, right: label.x, top: label.y - kLine, bottom: label.y + 4 });
   const out: Label[] = [];
   for (const { point, px, py } of geometry.points.slice(0, limit)) {
-    const text = shorten(point.name, 24);
+    const text = shorten(nameOf(point.name), 24);
     const width = text.length * kLetter;
     const r = pointRadius(point, largest_ns) + 5;
     const tries: [Label, Box][] = [

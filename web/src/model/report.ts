@@ -228,3 +228,12 @@ export function metricTip(report: Report, id: string): string {
   const defined = Object.prototype.hasOwnProperty.call(report.definitions ?? {}, id) ? report.definitions[id] : undefined;
   return [defined?.meaning, defined?.formula, id].filter(Boolean).join('\n');
 }
+
+const shortNames = new WeakMap<Report, Map<string, string>>();
+
+// The short form of a kernel's name where there is no room for the whole one.
+export function shortNameIn(report: Report, name: string): string {
+  let known = shortNames.get(report);
+  if (!known) shortNames.set(report, (known = new Map((report.time?.kernels ?? []).flatMap((one): [string, string][] => (one.short_name ? [[one.name, one.short_name]] : [])))));
+  return known.get(name) ?? name;
+}

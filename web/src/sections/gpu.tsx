@@ -1,8 +1,10 @@
 import { Facts } from '../components/facts.tsx';
 import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
+import { shorten } from '../format/name.ts';
 import { duration, percent, text } from '../format/quantity.ts';
 import { metricTip, type Report } from '../model/report.ts';
+import { termTip } from '../model/terms.ts';
 
 // As src/report/gpu_sections.h writes them.
 interface Device {
@@ -95,13 +97,15 @@ const kMetrics: [string, string[]][] = [
   ['Roofline efficiency', ['gpu.roofline_ratio']],
 ];
 
-interface Bar { name: string; ns: number; count?: number }
+interface Bar { name: string; ns: number; count?: number; tip?: string }
 
 function Bars({ title, bars, noun }: { title: string; bars: Bar[]; noun: string }) {
   const sorted = bars.filter((bar) => bar.ns > 0).sort((a, b) => b.ns - a.ns);
   const whole = sorted.reduce((sum, bar) => sum + bar.ns, 0);
   const largest = sorted[0]?.ns ?? 0;
-  if (whole <= 0) return null;
+  const only = sorted[0];
+  if (whole <= 0 || !only) return null;
+  if (sorted.length === 1) return <p class="note" title={only.tip ?? termTip(only.name)}><span class="quiet">{title}:</span> {shorten(only.name, 80)}, {duration(only.ns)}{only.count ? `, ×\u00a0${only.count.toLocaleString('en')}` : ''}</p>;
   return (
     <table class="legend">
       <caption class="left quiet">{title}{sorted.length > kRows ? `, top ${kRows} of ${sorted.length}` : ''}</caption>
@@ -109,7 +113,7 @@ function Bars({ title, bars, noun }: { title: string; bars: Bar[]; noun: string 
       <tbody>
         {sorted.slice(0, kRows).map((bar) => (
           <tr key={bar.name}>
-            <th scope="row"><Name text={bar.name} /></th>
+            <th scope="row" title={bar.tip ?? termTip(bar.name)}><Name text={bar.name} /></th>
             <td class="narrow bar-cell"><span class="bar s0" style={{ width: `${(bar.ns / largest) * 100}%` }} /></td>
             <td class="right strong">{percent(bar.ns / whole)}</td>
             <td class="right">{duration(bar.ns)}</td>
@@ -156,7 +160,7 @@ function GpuSection({ report, id, title }: SectionProps) {
       {gpu?.convention ? <p class="quiet">Kernels without a launch record are {gpu.convention.orphan_kernels}, memsets {gpu.convention.memset}; the span is {gpu.convention.span}.</p> : null}
       <Bars title="Kernel families" noun="family" bars={(gpu?.families ?? []).map((one) => ({ name: one.family, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
       <Bars title="Idle time by cause" noun="cause" bars={(gaps?.causes ?? []).map((one) => ({ name: one.cause === 'host_late' ? 'late launch' : one.cause.replace(/_/g, ' '), ns: one.idle_ns, count: one.gap_count }))} />
-      <Bars title={`Host activity while the GPU was idle${gaps?.explained_ratio === undefined ? '' : ` (${percent(gaps.explained_ratio)} explained)`}`} noun="cause" bars={(gaps?.host_causes ?? []).map((one) => ({ name: one.title, ns: one.idle_ns, count: one.gap_count }))} />
+      <Bars title={`Host activity while the GPU was idle${gaps?.explained_ratio === undefined ? '' : ` (${percent(gaps.explained_ratio)} explained)`}`} noun="cause" bars={(gaps?.host_causes ?? []).map((one) => ({ name: one.title, ns: one.idle_ns, count: one.gap_count, tip: `${one.title}. Remedy: ${one.remedy}` }))} />
       <Bars title="Kernel time by operator" noun="operator" bars={(attribution?.operators ?? []).map((one) => ({ name: one.operator, ns: one.kernel_sum_ns, count: one.kernel_count }))} />
       <details class="fold"><summary>Attribution method and longest gaps</summary>
         <Facts value={{ methods: attribution?.methods ?? [], longest_gaps: gaps?.longest ?? [], hosts_of_gaps: gaps?.host, ranks: gpu?.ranks }} />

@@ -8,7 +8,7 @@ import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
 import { duration, percent, prose, quantity, text } from '../format/quantity.ts';
-import type { Roof, Roofline, RoofPoint } from '../model/report.ts';
+import { type Report, type Roof, type Roofline, type RoofPoint, shortNameIn } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
 import { AttainableTable } from './attainable.tsx';
 
@@ -26,7 +26,7 @@ function shares(point: RoofPoint): string {
   return parts.length > 0 ? `\n${parts.join(', ')}` : '';
 }
 
-function Chart({ line, slots }: { line: Roofline; slots: Map<string, number> }) {
+function Chart({ line, slots, report }: { line: Roofline; slots: Map<string, number>; report: Report }) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const beside = width >= kBesideFrom;
   const box = { left: 76, right: width - (beside ? kNames : 16), top: 14, bottom: kHeight - 42 };
@@ -53,7 +53,7 @@ function Chart({ line, slots }: { line: Roofline; slots: Map<string, number> }) 
               data-tip={`${point.name}\n${text(point.flops / (point.time_ns * 1e-9), 'flop/s')} at ${(point.flops / point.bytes).toPrecision(3)} FLOP/byte\n${duration(point.time_ns)}${shares(point)}`} />
           </g>
         ))}
-        {placeLabels(geometry, box, largest, 12).map((label, index) => <text key={index} x={label.x} y={label.y} text-anchor={label.anchor} class="point-label">{label.text}</text>)}
+        {placeLabels(geometry, box, largest, 12, (name) => shortNameIn(report, name)).map((label, index) => <text key={index} x={label.x} y={label.y} text-anchor={label.anchor} class="point-label">{label.text}</text>)}
       </svg>
     </div>
   );
@@ -107,7 +107,7 @@ function HardwareSection({ report, id, title }: SectionProps) {
     <Section id={id} title={title} lead={prose(line.text)}>
       {line.reached_ratio !== undefined && <Reached ratio={line.reached_ratio} of={line.measured_ratio === undefined ? undefined : 'of the stated roofs'} fill="s0" />}
       {line.measured_ratio !== undefined && <Reached ratio={line.measured_ratio} of="of the measured roofs" fill="s1" />}
-      <Chart line={line} slots={groupSlots(report)} />
+      <Chart line={line} slots={groupSlots(report)} report={report} />
       <ul class="sources">
         {line.roofs.map((roof, index) => <li key={index}><Sample roof={roof} /> <span>{roof.name}</span> <strong>{text(roof.per_second, roof.unit)}</strong> <span class="quiet">{roof.source}</span></li>)}
       </ul>

@@ -55,11 +55,14 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
   const [curve, setCurve] = useState(false);
   const metrics = kRows.map((one) => findMetric(report, one)).filter((one): one is NamedMetric => one !== undefined);
   const marks: Mark[] = metrics.filter((one) => kMarks[one.id]).map((one) => ({ label: kMarks[one.id] as string, value: one.value, ci95: one.ci95 }));
+  // A point or a bar alone says no more than its number.
+  const points = series ? series.duration.length : 0;
+  const bars = report.histogram?.count.filter((one) => one > 0).length ?? 0;
   const outliers = series ? [...series.outlier].filter((row) => isMeasured(series.phases[series.phase[row] ?? 0] ?? '')).length : 0;
   return (
     <Section id={id} title={title} lead={leadOf(report)}>
       {metrics.length > 0 && <QuantileTable report={report} metrics={metrics} />}
-      {series && (
+      {series && points > 1 && (
         <figure>
           <figcaption>Every iteration over time</figcaption>
           <LatencyChart series={series} median={findMetric(report, 'latency.p50_ns')?.value} thinnedFrom={report.thinned?.iterations} />
@@ -72,7 +75,7 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
           </ul>
         </figure>
       )}
-      {(report.histogram || steps.length > 1) && (
+      {(bars > 1 || steps.length > 1) && (
         <figure>
           <figcaption>
             Distribution of the measured iterations

@@ -1,11 +1,13 @@
 import type { SectionEntry } from '../components/section.tsx';
 import { listMetrics } from '../model/report.ts';
 import { predictionSection } from './attainable.tsx';
+import { decoderSection } from './decoder.tsx';
 import { gpuSection } from './gpu.tsx';
 import { EnvironmentSection, MetricsSection, SourcesSection } from './ground.tsx';
 import { hardwareSection } from './hardware.tsx';
 import { LatencySection } from './latency.tsx';
 import { llmSection } from './llm.tsx';
+import { collectivesSection, ratesSection } from './rates.tsx';
 import { scalingSection } from './scaling.tsx';
 import { AdviceSection, WhySection } from './statements.tsx';
 import { TelemetrySection } from './telemetry.tsx';
@@ -17,13 +19,16 @@ import { TimelineSection } from './timeline.tsx';
 export const kSections: SectionEntry[] = [
   scalingSection,
   llmSection,
+  decoderSection,
   { id: 'time', title: 'Where the time went', has: (report) => report.time, view: TimeSection },
   gpuSection,
   { id: 'why', title: 'Why', has: (report) => report.why?.length, view: WhySection },
   { id: 'advice', title: 'What to do', has: (report) => report.advice?.length, view: AdviceSection },
   hardwareSection,
+  ratesSection,
   predictionSection,
-  { id: 'timeline', title: 'Timeline', has: (report) => report.timeline?.rows || report.session.phases.length, view: TimelineSection },
+  collectivesSection,
+  { id: 'timeline', title: 'Timeline', shows: ['trace'], has: (report) => report.extra?.trace || report.timeline?.rows || report.session.phases.length, view: TimelineSection },
   { id: 'latency', title: 'Latency', has: (report) => report.iterations?.rows || report.histogram || report.metrics['latency.p50_ns'], view: LatencySection },
   { id: 'telemetry', title: 'Telemetry', has: (report) => report.telemetry?.length, view: TelemetrySection },
   { id: 'environment', title: 'Environment', has: (report) => report.environment || report.session.command.length, view: EnvironmentSection },

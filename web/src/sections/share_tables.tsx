@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
+import { CopyButton } from '../components/copy_button.tsx';
 import { type Column, DataTable } from '../components/data_table.tsx';
 import { Facts } from '../components/facts.tsx';
 import { Name } from '../components/name.tsx';
@@ -19,6 +20,7 @@ function Detail({ row }: { row: Share }) {
   return (
     <div class="detail">
       <p class="full-name mono">{row.name}</p>
+      {row.short_name && <CopyButton value={row.name} />}
       <Facts value={{ ...(row.provider ? { provider: row.provider } : {}), ...(row.parent ? { part_of: row.parent } : {}), ...(row.ci95 ? { '95 % CI': interval(row.ci95[0], row.ci95[1], 'ns') } : {}) }} />
       {row.detail !== undefined && <Facts value={row.detail} />}
     </div>

@@ -6,6 +6,7 @@ import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
 import { duration, interval, percent, plural } from '../format/quantity.ts';
 import type { Report } from '../model/report.ts';
+import { termTip } from '../model/terms.ts';
 import { buildTree, type Entry } from '../model/time_tree.ts';
 import { ShareTables } from './share_tables.tsx';
 
@@ -81,7 +82,8 @@ function Bar({ entries, chosen, width, title, whole, onChoose }: BarProps) {
         const tone = entry && (entry.level === 'node' || entry.level === 'kernel') && index % 2 === 1 ? ' tone' : '';
         const style = { flexGrow: share, flexBasis: 0 };
         if (!entry) return <span key="small" class="segment s7" style={style} data-tip={label}>{inner}</span>;
-        const tip = `${entry.name}\n${duration(entry.total_ns)} ${whole.amount}, ${percent(entry.share_ratio)} of it`;
+        const meaning = termTip(entry.name) ?? termTip(entry.share?.group ?? '');
+        const tip = `${entry.name}\n${duration(entry.total_ns)} ${whole.amount}, ${percent(entry.share_ratio)} of it${meaning ? `\n${meaning}` : ''}`;
         const shade = `segment s${entry.slot}${tone}${entry.remainder ? ' rest' : ''}`;
         if (entry.children.length === 0) return <span key={entry.key} class={shade} style={style} data-tip={tip}>{inner}</span>;
         const on = entry.key === chosen;

@@ -13,6 +13,7 @@ import { buildTracks, detailExtent, type Lane, timelineExtent, timelineSlots, ty
 import { phaseTitle } from '../model/iterations.ts';
 import type { Phase, Report, TimelineColumns } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
+import { TraceView } from '../trace/trace_view.tsx';
 
 const kLane = 20;
 const kTitle = 20;
@@ -144,21 +145,22 @@ function Spans({ columns, report }: { columns: TimelineColumns; report: Report }
 
 export function TimelineSection({ report, id, title }: { report: Report; id: string; title: string }) {
   const [ref, width] = useWidth<HTMLDivElement>();
-  const columns = report.timeline;
+  const trace = report.extra?.trace;
+  const columns = trace ? undefined : report.timeline;
   const phases = report.session.phases.filter((phase) => phase.end_ns >= phase.start_ns);
   const base = Math.min(...phases.map((phase) => phase.start_ns));
   const shifted = phases.map((phase) => ({ ...phase, start_ns: phase.start_ns - base, end_ns: phase.end_ns - base }));
   return (
-    <Section id={id} title={title} lead={columns && <span class="screen-only">Drag over a stretch to zoom into it; a double click shows all again.</span>}>
-      <div ref={ref}>
+    <Section id={id} title={title} lead={trace ? <span class="screen-only">Drag over a stretch to zoom into it; with the timeline in focus the wheel and W A S D zoom and move. Select an event to see what launched it, a gap to see what the host did.</span> : columns && <span class="screen-only">Drag over a stretch to zoom into it; a double click shows all again.</span>}>
+      {!trace && <div ref={ref}>
         {shifted.length > 0 && (
           <ul class="key phase-key">
             {shifted.map((phase, index) => <li key={index}><i class={`swatch phase-swatch p-${index % 2}${phase.name === 'warmup' ? ' hatch' : ''}`} />{phaseTitle(phase.name)} <span class="quiet">{duration(phase.end_ns - phase.start_ns)}</span></li>)}
           </ul>
         )}
         {shifted.length > 0 && <PhaseStrip phases={shifted} view={columns && (detailExtent(columns, timelineExtent(columns)) ?? timelineExtent(columns))} width={width} />}
-      </div>
-      {columns && <Spans columns={columns} report={report} />}
+      </div>}
+      {trace ? <TraceView report={report} source={trace} /> : columns && <Spans columns={columns} report={report} />}
     </Section>
   );
 }

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Fits the coefficients of data/rules/serving.yaml to published serving points, and scores them with whole models held out.
+
+    scripts/lib/fit_serving.py --rows FILE.csv.gz --program build/release/bin/aaco            # scores
+    scripts/lib/fit_serving.py --rows FILE.csv.gz --program build/release/bin/aaco --write    # rewrites data/rules/serving.yaml
+
+The terms of every point (seconds at the specification's rates) are those of the program; only their coefficients are fitted: least
+squares of logarithms, residuals above 15 % counting linearly, every model weighing the same, drawn towards the prior below, which are
+typical efficiencies of kernels. No package beyond Python's own is needed.
+"""
+
+import argparse
+import concurrent.futures
+import csv
+import gzip
+import hashlib
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+
+PRIOR = {"products": 1.25, "experts": 1.4, "attention": 1.3, "exchange": 1.5, "messages": 5, "kernels": 3, "step": 1, "sequences": 1,
+         "prefill_products": 1.1, "prefill_experts": 1.3, "prefill_attention": 1.5, "prefill_exchange": 1.5}
+FIRST_PRIOR = {"prompt": 1, "queue": 0.5, "step": 2, "constant": 2, "kernels": 1.5}
+DRAW = 0.3  # of squared logarithms, where a model's rows weigh 100 together
+LINEAR_BEYOND = 0.15
+KEPT_TTFT_MS = 15000  # above, requests waited for memory: not a time to first token
+
+
+def read_rows(path):
+    with gzip.open(path, "rt") as file:
+        rows = [row for row in csv.DictReader(file) if row["mode"] == "agg" and row["tpot_ms"]]
+    return [row | {"left_out": why_left_out(row, rows)} for row in rows]
+
+
+def why_left_out(row, rows):
+    """Points that are no time per output token at the concurrency they state; empty: kept."""
+    if not row["concurrency"]:
+        return "no concurrency recorded"
+    same = ("device", "framework", "model", "tp", "moe_tp", "ep", "isl", "osl")
+    for other in rows:
+        if not other["concurrency"] or any(other[key] != row[key] for key in same):
+            continue
+        if int(other["concurrency"]) * 4 <= int(row["concurrency"]) and float(other["tpot_ms"]) * 0.95 > float(row["tpot_ms"]):
+            return "time per token falls while the load rises fourfold: the server ran fewer requests than stated"
+    return ""
+
+
+def terms_of(program, row):
+    command = [program, "analyze", row["model"], "--hardware", row["device"], "--serve", "--json", "--stack", row["framework"],
+               "--tp", row["tp"], "--pp", row["pp"], "--isl", row["isl"], "--osl", row["osl"], "--concurrency", row["concurrency"]]
+    if int(row["ep"] or 0) > 1:
+        command += ["--ep", row["ep"]]
+    if row["precision"] != "fp4":  # of GPT-OSS, as published: MXFP4 experts
+        command += ["--dtype", row["precision"]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return None, done.stderr.strip().splitlines()[0]
+    return json.loads(done.stdout)["points"][0]["estimate"], ""
+
+
+class Point:
+    def __init__(self, row, estimate):
+        self.row, self.model, self.device, self.stack = row, row["model"], row["device"], row["framework"]
+        self.terms = [estimate["terms"]["output_token_ns"][name] / 1e9 for name in PRIOR]
+        self.seconds = float(row["tpot_ms"]) / 1e3
+        self.first_seconds = float(row["ttft_ms"]) / 1e3
+        work = {name: one["roofline_ns"] / 1e9 for name, one in estimate["prefill_work"].items()}
+        self.prompt = [work.get("products", 0), work.get("experts", 0), work.get("attention", 0),
+                       work.get("collectives", 0) + work.get("norms and activations", 0)]
+        self.kernels = estimate["terms"]["first_token_ns"]["kernels"] / 1e9
+        self.concurrency = int(row["concurrency"])
+
+    def first_terms(self, coefficients):
+        prompt = sum(a * b for a, b in zip(coefficients[8:], self.prompt))
+        step = sum(a * b for a, b in zip(coefficients, self.terms))
+        return [prompt, prompt * (math.sqrt(self.concurrency) - 1), step, 0.01, self.kernels]
+
+
+def solve(matrix, values):
+    n = len(values)
+    rows = [matrix[i][:] + [values[i]] for i in range(n)]
+    for i in range(n):
+        pivot = max(range(i, n), key=lambda k: abs(rows[k][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        for k in range(n):
+            if k != i:
+                factor = rows[k][i] / rows[i][i]
+                rows[k] = [a - factor * b for a, b in zip(rows[k], rows[i])]
+    return [rows[i][n] / rows[i][i] for i in range(n)]
+
+
+def fit(samples, prior):
+    """Coefficients of samples (model, terms, seconds): Gauss-Newton in logarithms."""
+    start = [math.log(value) for value in prior]
+    at, n = start[:], len(start)
+    counts = {}
+    for model, _, _ in samples:
+        counts[model] = counts.get(model, 0) + 1
+    for _ in range(60):
+        matrix = [[DRAW if i == j else 0.0 for j in range(n)] for i in range(n)]
+        gradient = [DRAW * (start[i] - at[i]) for i in range(n)]
+        scale = [math.exp(value) for value in at]
+        for model, terms, seconds in samples:
+            parts = [a * b for a, b in zip(scale, terms)]
+            total = sum(parts)
+            residual = math.log(seconds / total)
+            weight = 100 / counts[model] * min(1, LINEAR_BEYOND / max(abs(residual), 1e-9))
+            share = [part / total for part in parts]
+            for i, one in enumerate(share):
+                gradient[i] += weight * one * residual
+                row, factor = matrix[i], weight * one
+                for j, other in enumerate(share):
+                    row[j] += factor * other
+        step = solve(matrix, gradient)
+        most = max(abs(value) for value in step)
+        at = [a + b * min(1, 0.5 / most) for a, b in zip(at, step)]
+        if most < 1e-4:
+            break
+    return [math.exp(value) for value in at]
+
+
+def residuals(samples, coefficients):
+    return [math.log(seconds / sum(a * b for a, b in zip(coefficients, terms))) for _, terms, seconds in samples]
+
+
+def quantiles(pairs, models):
+    """5 % and 95 % of (value, weight), wider by one part in `models`: so few models say little of the next one."""
+    pairs = sorted(pairs)
+    total, reached, low, high = sum(weight for _, weight in pairs), 0, None, None
+    for value, weight in pairs:
+        reached += weight
+        if low is None and reached >= 0.05 * total:
+            low = value
+        if high is None and reached >= 0.95 * total:
+            high = value
+    return min(low, -0.02) * (1 + 1 / models), max(high, 0.02) * (1 + 1 / models)
+
+
+def held_residuals(samples, prior):
+    """(residual, weight) of every model by a fit without it."""
+    models, out = sorted({model for model, _, _ in samples}), []
+    for held in models:
+        coefficients = fit([one for one in samples if one[0] != held], prior)
+        mine = [one for one in samples if one[0] == held]
+        out += [(value, 1 / len(mine)) for value in residuals(mine, coefficients)]
+    return out
+
+
+def stack_ratios(points, samples, coefficients):
+    """Measured over fitted by stack, drawn towards 1 by one model more than there are."""
+    groups = {}
+    for point, value in zip(points, residuals(samples, coefficients)):
+        groups.setdefault(point.stack, {}).setdefault(point.model, []).append(value)
+    means = {stack: [sum(values) / len(values) for values in models.values()] for stack, models in groups.items()}
+    return {stack: math.exp(sum(values) / (len(values) + 1)) for stack, values in means.items()}
+
+
+def with_ratios(points, samples, ratios):
+    return [(model, [term * ratios.get(point.stack, 1) for term in terms], seconds)
+            for point, (model, terms, seconds) in zip(points, samples)]
+
+
+def by_stack(points, samples, prior, held):
+    """Samples whose terms have their stack's ratio, as the other models show it."""
+    seen = [(point, sample) for point, sample in zip(points, samples) if point.model != held]
+    others, their = [point for point, _ in seen], [sample for _, sample in seen]
+    return with_ratios(points, samples, stack_ratios(others, their, fit(their, prior)))
+
+
+def score(points, samples, prior, title, stacks=False):
+    """Models held out, their bounds from the other models' own hold-out."""
+    everything_given = samples
+    print(f"{title}: whole models held out")
+    print(f"  {'model':24} {'stack':7} {'device':5} points  error   bias  inside  upper/lower")
+    models, errors, inside, ratios = sorted({point.model for point in points}), [], [], []
+    for held in models:
+        samples = by_stack(points, everything_given, prior, held) if stacks else everything_given
+        seen = [one for one in samples if one[0] != held]
+        coefficients, (low, high) = fit(seen, prior), quantiles(held_residuals(seen, prior), len(models) - 1)
+        groups = {}
+        for point, sample in zip(points, samples):
+            if point.model == held:
+                groups.setdefault((point.stack, point.device[:4]), []).append(residuals([sample], coefficients)[0])
+        everything = [value for group in groups.values() for value in group]
+        for (stack, device), values in sorted(groups.items()):
+            shares = [math.exp(-value) - 1 for value in values]
+            print(f"  {held:24} {stack:7} {device:5} {len(values):6}  {100 * sum(map(abs, shares)) / len(shares):4.1f} %"
+                  f" {100 * sum(shares) / len(shares):+5.1f} %  {100 * sum(low <= v <= high for v in values) / len(values):4.0f} %"
+                  f"  {math.exp(high - low):.2f}")
+        errors.append(sum(abs(math.exp(-value) - 1) for value in everything) / len(everything))
+        inside.append(sum(low <= value <= high for value in everything) / len(everything))
+        ratios.append(math.exp(high - low))
+    mean = sum(errors) / len(errors)
+    print(f"  mean over {len(models)} models: error {100 * mean:.1f} %, inside {100 * sum(inside) / len(inside):.0f} %, "
+          f"median upper/lower {sorted(ratios)[len(ratios) // 2]:.2f}")
+    return mean
+
+
+def score_devices(points, samples, prior):
+    """One device's rows from the other's fit, over all models; the ratio to the error within."""
+    print("one device held out")
+    for held in sorted({point.device for point in points}):
+        seen = [sample for point, sample in zip(points, samples) if point.device != held]
+        mine = [sample for point, sample in zip(points, samples) if point.device == held]
+        if not seen:
+            continue
+        values = residuals(mine, fit(seen, prior))
+        print(f"  {held:24} {len(values):6} points  error {100 * sum(abs(math.exp(-v) - 1) for v in values) / len(values):.1f} %")
+
+
+def write_rules(path, points, coefficients, first, bounds, first_bounds, mean, digest, ratios):
+    with open(path) as file:
+        text = file.read()
+    spreads = {}
+    for point, value in zip(points, residuals([(p.model, p.terms, p.seconds) for p in points], coefficients)):
+        spreads.setdefault(point.stack, []).append(value)
+
+    def put(key, value):
+        nonlocal text
+        text = re.sub(rf"^{key}: .*$", f"{key}: {value}", text, count=1, flags=re.M)
+
+    put("coefficients", "{" + ", ".join(f"{name}: {value:.3g}" for name, value in zip(PRIOR, coefficients)) + "}")
+    put("first_token", "{" + ", ".join(f"{name}: {value:.3g}" for name, value in zip(FIRST_PRIOR, first)) + "}")
+    put("bounds", f"[{bounds[0]:.3f}, {bounds[1]:.3f}]")
+    put("first_token_bounds", f"[{first_bounds[0]:.3f}, {first_bounds[1]:.3f}]")
+    put("rows", len(points))
+    put("models", len({point.model for point in points}))
+    put("mean_error", f"{mean:.3f}")
+    put("rows_sha256", digest)
+    for stack, values in spreads.items():
+        spread = abs(sum(values) / len(values))
+        text = re.sub(rf"(name: {stack},.*?spread: )[0-9.]+", rf"\g<1>{spread:.3f}", text)
+        text = re.sub(rf"(name: {stack},.*?first_token_ratio: )[0-9.]+", rf"\g<1>{ratios.get(stack, 1):.3f}", text)
+    with open(path, "w") as file:
+        file.write(text)
+    print(f"wrote {path}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", required=True, help="serving.csv.gz: columns as in its README")
+    parser.add_argument("--program", required=True, help="aaco")
+    parser.add_argument("--rules", default="data/rules/serving.yaml")
+    parser.add_argument("--write", action="store_true", help="rewrite the rules")
+    options = parser.parse_args()
+    rows = read_rows(options.rows)
+    reasons = {}
+    for row in rows:
+        if row["left_out"]:
+            reasons[row["left_out"]] = reasons.get(row["left_out"], 0) + 1
+    kept = [row for row in rows if not row["left_out"]]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        estimates = list(pool.map(lambda row: terms_of(options.program, row), kept))
+    points = [Point(row, estimate) for row, (estimate, _) in zip(kept, estimates) if estimate]
+    for row, (estimate, why) in zip(kept, estimates):
+        if not estimate:
+            reasons[why] = reasons.get(why, 0) + 1
+    print(f"{len(rows)} points of one server, {len(points)} used")
+    for why, count in sorted(reasons.items()):
+        print(f"  left out: {count}, {why}")
+    prior = list(PRIOR.values())
+    samples = [(point.model, point.terms, point.seconds) for point in points]
+    mean = score(points, samples, prior, "time per output token")
+    score_devices(points, samples, prior)
+    coefficients = fit(samples, prior)
+    firsts = [point for point in points if point.first_seconds * 1e3 <= KEPT_TTFT_MS]
+    first_samples = [(point.model, point.first_terms(coefficients), point.first_seconds) for point in firsts]
+    first_prior = list(FIRST_PRIOR.values())
+    score(firsts, first_samples, first_prior, f"time to first token up to {KEPT_TTFT_MS / 1e3:.0f} s", stacks=True)
+    print("coefficients: " + ", ".join(f"{name} {value:.3g}" for name, value in zip(PRIOR, coefficients)))
+    if not options.write:
+        return 0
+    with open(options.rows, "rb") as file:
+        digest = hashlib.sha256(file.read()).hexdigest()
+    count = len({point.model for point in points})
+    ratios = stack_ratios(firsts, first_samples, fit(first_samples, first_prior))
+    first_samples = with_ratios(firsts, first_samples, ratios)
+    write_rules(options.rules, points, coefficients, fit(first_samples, first_prior), quantiles(held_residuals(samples, prior), count),
+                quantiles(held_residuals(first_samples, first_prior), count), mean, digest, ratios)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "estimation/analysis.h"
+#include "estimation/decoder.h"
+#include "hardware/device.h"
+
+// Language models as serving stacks run them: fused attention on a paged cache in place, grouped queries shared, residual and
+// norm fused, captured graphs, continuous batching with chunked prefill. docs/how_to/estimate_serving.md derives the formulas.
+namespace aaco::estimation {
+
+// What the time per output token and the time to first token are made of, in seconds at the specification's rates.
+enum class ServingTerm : std::uint8_t {
+  products,           // decode step: products with dense weights, the longer of computing and moving each
+  experts,            // decode step: experts that at least one token visits
+  attention,          // decode step: reading the cache
+  exchange,           // decode step: bytes over the links between ranks
+  messages,           // a microsecond for each latency of a collective
+  kernels,            // a microsecond for each kernel
+  step,               // a millisecond of the scheduler for each step
+  sequences,          // 10 us for each sequence: sampling, detokenising
+  prefill_products,   // the prompts of other requests, shared among the steps
+  prefill_experts,    //
+  prefill_attention,  //
+  prefill_exchange,   // with the norms' bytes
+};
+inline constexpr std::size_t kServingTerms = 12;
+std::string_view to_string(ServingTerm term);
+
+enum class FirstTokenTerm : std::uint8_t { prompt, queue, step, constant, kernels };
+inline constexpr std::size_t kFirstTokenTerms = 5;
+std::string_view to_string(FirstTokenTerm term);
+
+// A serving stack's conventions.
+struct ServingStack {
+  std::string name;
+  std::vector<std::string> aliases;
+  std::int64_t chunk_tokens = 8192;  // of prompts in one step
+  bool narrow_cache = false;         // an FP8 model gets an FP8 cache where nothing else is asked for
+  double first_token_ratio = 1;      // measured time to first token over the fit of all stacks
+  double spread = 0;  // log of how far its points are from the fit of all stacks; the largest widens an estimate for no stack
+  bool operator==(const ServingStack&) const = default;
+};
+
+// Share of the peak that large products of a vendor's libraries reach in a type.
+struct AchievedRate {
+  std::string vendor, type;  // empty vendor or type: any other
+  double ratio = 1;
+  bool operator==(const AchievedRate&) const = default;
+};
+
+// data/rules/serving.yaml.
+struct ServingRules {
+  std::array<double, kServingTerms> coefficients{};
+  std::array<double, kFirstTokenTerms> first_token{};
+  double low = 0, high = 0;                          // 90 % bounds of log(measured / estimate) of models a fit had not seen
+  double first_token_low = 0, first_token_high = 0;  //
+  std::vector<std::string> devices;                  // whose points were fitted
+  double other_device_widening = 1;                  // bounds of other devices are wider by this factor
+  std::int64_t rows = 0, models = 0;                 // fitted
+  double mean_error = 0;                             // of models a fit had not seen
+  std::vector<AchievedRate> achieved;                // of products
+  double memory_ratio = 0.9;                         // of device memory that a stack takes
+  double runtime_bytes = 0;                          // of it, what is neither weights nor cache
+  std::int64_t node_gpus = 8;                        // GPUs with direct links
+  double network_bytes_per_s = 0;                    // of one GPU to those of other nodes
+  std::vector<ServingStack> stacks;
+  [[nodiscard]] core::Result<const ServingStack*> stack(std::string_view name) const;
+  [[nodiscard]] double achieved_ratio(std::string_view vendor, std::string_view type) const;  // the first that fits; 1: none
+};
+core::Result<ServingRules> load_serving_rules(const std::string& path);
+
+// How the ranks share a model.
+struct ParallelPlan {
+  std::int64_t tensor = 1, pipeline = 1, expert = 1, replicas = 1;
+  [[nodiscard]] std::int64_t ranks() const { return tensor * pipeline; }  // of one replica
+  [[nodiscard]] std::int64_t gpus() const { return ranks() * replicas; }
+  auto operator<=>(const ParallelPlan&) const = default;
+};
+std::string to_string(const ParallelPlan& plan);  // "tp 4, pp 1, ep 4, 2 replicas"
+
+struct ServingLoad {
+  std::int64_t input_tokens = 0, output_tokens = 0;
+  double concurrency = 1;      // requests in flight, of all replicas
+  std::optional<double> rate;  // requests per second in place of a concurrency
+  bool disaggregated = false;  // prompts run on GPUs of their own
+};
+
+struct ServingRequest {
+  ParallelPlan plan;
+  ServingLoad load;
+  std::string weight_type, cache_type;  // empty: as published; the stack's usual one
+  std::string stack;                    // empty: the points of all stacks
+};
+
+// Work of one class in one step on one GPU.
+struct ClassWork {
+  double flops = 0, bytes = 0;
+  double seconds = 0;  // at the specification's rates
+  double kernels = 0;
+  ClassWork& operator+=(const ClassWork& other);
+};
+enum class WorkClass : std::uint8_t { products, experts, attention, vectors, exchange };
+inline constexpr std::size_t kWorkClasses = 5;
+std::string_view to_string(WorkClass kind);
+struct StepWork {
+  std::array<ClassWork, kWorkClasses> classes{};
+  double messages = 0;  // latencies of collectives
+  ClassWork& operator[](WorkClass kind) { return classes[static_cast<std::size_t>(kind)]; }
+  const ClassWork& operator[](WorkClass kind) const { return classes[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] ClassWork total() const;
+};
+
+struct ServingMemory {
+  double device_bytes = 0;           // of one GPU
+  double weight_bytes = 0;           // on the fullest GPU
+  double cache_bytes_per_token = 0;  // on one GPU
+  double runtime_bytes = 0;          // activations, graphs, buffers of collectives
+  double capacity_tokens = 0;        // of one replica's cache
+  double requested_bytes = 0;        // with the cache of all requests in flight at their mean length
+  [[nodiscard]] bool weights_fit() const { return capacity_tokens > 0; }
+};
+
+struct ServingEstimate {
+  std::string model, device_id, device_name, stack, weight_type, expert_type, cache_type;
+  ParallelPlan plan;
+  ServingLoad load;    // its concurrency is what is in flight, by Little's law where a rate was asked for
+  double running = 0;  // sequences of one replica that fit its cache at a time
+  ServingMemory memory;
+  StepWork decode, prefill;                   // one step of `running` sequences; one prompt; on one GPU
+  std::array<double, kServingTerms> terms{};  // at the specification's rates
+  std::array<double, kFirstTokenTerms> first_token_terms{};
+  Estimate first_token, output_token, request;  // ns
+  Estimate tokens_per_gpu_s;                    // output tokens
+  double tokens_per_s = 0;                      // of all GPUs, output
+  double requests_per_s = 0;
+  double prefill_seconds = 0, decode_seconds = 0;     // of one prompt alone; of one step without prompts
+  std::optional<double> prefill_gpus_per_decode_gpu;  // disaggregated
+  std::optional<double> joules_per_token;
+  std::vector<std::string> notes;
+};
+
+// Fails with invalid_argument for a plan or load that cannot be, with exhausted where the weights do not fit, with unsupported
+// where the device lacks a needed figure.
+core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model, const hardware::Device& device,
+                                               const ServingRequest& request, const ServingRules& rules);
+
+struct ServingLimits {
+  std::optional<double> first_token_ns, output_token_ns;
+  [[nodiscard]] bool met_by(const ServingEstimate& estimate) const;
+};
+struct PlanSearch {
+  std::vector<ServingEstimate> front;  // by time per output token: no other point is at least as good in both
+  std::size_t tried = 0, fitting = 0;
+  std::optional<ServingEstimate> best;  // most output tokens per second and GPU within the limits
+};
+// All plans of powers of two on up to `gpus` GPUs, at `concurrency` requests in flight or, empty, at powers of two of them.
+core::Result<PlanSearch> search_plans(const DecoderArchitecture& model, const hardware::Device& device,
+                                      const ServingRequest& request, std::int64_t gpus, std::optional<double> concurrency,
+                                      const ServingLimits& limits, const ServingRules& rules);
+
+core::Json to_json(const ServingEstimate& estimate);
+
+}  // namespace aaco::estimation

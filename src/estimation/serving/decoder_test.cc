@@ -1,0 +1,168 @@
+#include "estimation/decoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/source_dir.h"
+
+namespace aaco::estimation {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kShipped = AACO_SOURCE_DIR "/data/architectures/decoders.yaml";
+constexpr const char* kLlama =
+    R"({"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 8192, "torch_dtype": "bfloat16"})";
+
+core::Result<DecoderArchitecture> read(const std::string& text) { return read_decoder(*core::Json::parse(text), "m"); }
+// kLlama with members added or replaced.
+core::Result<DecoderArchitecture> llama(const std::string& members) {
+  core::Json json = *core::Json::parse(kLlama);
+  const core::Json more = *core::Json::parse(members);
+  for (const auto& [key, value] : more.members()) json.set(key, value);
+  return read_decoder(json, "m");
+}
+std::string refusal(const core::Result<DecoderArchitecture>& made) { return made ? "accepted" : made.error().text(); }
+DecoderArchitecture shipped(const std::string& name) {
+  static const auto all = *load_decoders(kShipped);
+  const auto* found = find_decoder(all, name);
+  return found == nullptr ? DecoderArchitecture() : *found;
+}
+double billions(const std::string& name) { return shipped(name).parameters() / 1e9; }
+
+TEST(Decoder, ParametersAreThePublishedOnes) {
+  EXPECT_NEAR(billions("Llama-3-8B"), 8.03, 0.01);
+  EXPECT_NEAR(billions("llama2-70b"), 68.98, 0.05);
+  EXPECT_NEAR(billions("Llama-3.1-405B"), 405.9, 0.5);
+  EXPECT_NEAR(billions("Mixtral-8x7B"), 46.7, 0.1);
+  EXPECT_NEAR(billions("Qwen3-32B"), 32.8, 0.1);
+  EXPECT_NEAR(billions("Qwen3-235B-A22B"), 235.1, 0.5);
+  EXPECT_NEAR(billions("DeepSeek-V3"), 671, 1);
+  EXPECT_NEAR(billions("gpt-oss-120b"), 116.8, 0.3);
+  EXPECT_NEAR(billions("gpt-oss-20b"), 20.9, 0.2);
+  EXPECT_NEAR(billions("GPT-J-6B"), 6.05, 0.05);
+  EXPECT_NEAR(billions("Gemma-2-9B"), 9.24, 0.05);
+  EXPECT_NEAR(billions("Phi-4"), 14.66, 0.05);
+}
+TEST(Decoder, ATokenVisitsSomeExperts) {
+  EXPECT_NEAR(shipped("Qwen3-235B-A22B").active_parameters() / 1e9, 22.2, 0.5);
+  EXPECT_NEAR(shipped("DeepSeek-R1").active_parameters() / 1e9, 37.6, 0.5);
+  EXPECT_EQ(shipped("Llama-3-8B").active_parameters(), shipped("Llama-3-8B").parameters());
+}
+TEST(Decoder, LatentAttentionCachesOneVectorPerToken) {
+  EXPECT_EQ(shipped("DeepSeek-V3").cached_values(), 512 + 64);
+  EXPECT_EQ(shipped("Llama-3-8B").cached_values(), 2 * 8 * 128);
+}
+TEST(Decoder, NamesIgnoreCaseAndOwner) {
+  EXPECT_EQ(shipped("meta-llama/llama-3.1-70b").name, "Llama-3-70B");
+  EXPECT_EQ(shipped("nosuch").name, "");
+}
+TEST(Decoder, EndingsOfPublishedNamesSayTheirWeights) {
+  const auto type = [](const std::string& name) {
+    static const auto all = *load_decoders(kShipped);
+    const auto found = find_published(all, name);
+    return found ? found->name + " " + found->weight_type : "none";
+  };
+  EXPECT_EQ(type("Qwen/Qwen3-32B-FP8"), "Qwen3-32B fp8");
+  EXPECT_EQ(type("Qwen2.5-72B-Instruct-AWQ"), "Qwen2.5-72B int4");
+  EXPECT_EQ(type("Mixtral-8x7B-Instruct"), "Mixtral-8x7B bf16");
+  EXPECT_EQ(type("Llama-3.3-70B"), "Llama-3-70B bf16");
+  EXPECT_EQ(type("nosuch-FP8"), "none");
+  EXPECT_EQ(type("-FP8"), "none");
+}
+
+TEST(DecoderConfig, Llama) {
+  const auto model = read(kLlama);
+  ASSERT_TRUE(model) << model.error().text();
+  EXPECT_EQ(model->head_dim, 128);
+  EXPECT_EQ(model->kv_heads, 8);
+  EXPECT_EQ(model->weight_type, "bf16");
+  EXPECT_NEAR(model->parameters() / 1e9, 8.03, 0.01);
+}
+TEST(DecoderConfig, HeadsWithoutGroupsHaveKeysEach) { EXPECT_EQ(llama(R"({"num_key_value_heads": null})")->kv_heads, 32); }
+TEST(DecoderConfig, MixtureOfExperts) {
+  const auto model =
+      llama(R"({"model_type": "qwen3_moe", "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768,
+                               "head_dim": 64})");
+  ASSERT_TRUE(model && model->experts);
+  EXPECT_EQ(model->experts->count, 128);
+  EXPECT_EQ(model->experts->intermediate, 768);
+  EXPECT_EQ(model->expert_layers(), 32);
+  EXPECT_EQ(model->head_dim, 64);
+}
+TEST(DecoderConfig, DeepSeek) {
+  const auto model =
+      llama(R"({"model_type": "deepseek_v3", "n_routed_experts": 256, "num_experts_per_tok": 8, "n_shared_experts": 1,
+       "moe_intermediate_size": 2048, "first_k_dense_replace": 3, "kv_lora_rank": 512, "q_lora_rank": 1536, "qk_rope_head_dim": 64,
+       "qk_nope_head_dim": 128, "v_head_dim": 128, "quantization_config": {"quant_method": "fp8"}})");
+  ASSERT_TRUE(model && model->latent) << refusal(model);
+  EXPECT_EQ(model->experts->dense_layers, 3);
+  EXPECT_EQ(model->experts->shared_intermediate, 2048);
+  EXPECT_EQ(model->weight_type, "fp8");
+}
+TEST(DecoderConfig, GptOssHasNarrowExpertsAndWindows) {
+  const auto model = llama(R"({"model_type": "gpt_oss", "num_local_experts": 32, "experts_per_token": 4, "sliding_window": 128,
+       "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
+       "quantization_config": {"quant_method": "mxfp4"}})");
+  ASSERT_TRUE(model) << refusal(model);
+  EXPECT_EQ(model->expert_type, "mxfp4");
+  EXPECT_EQ(model->weight_type, "bf16");
+  EXPECT_EQ(model->windowed_layers, 2);
+}
+TEST(DecoderConfig, SlidingWindowsMayBeOff) {
+  EXPECT_EQ(llama(R"({"sliding_window": 4096})")->windowed_layers, 32);
+  EXPECT_EQ(llama(R"({"sliding_window": 4096, "use_sliding_window": false})")->window, 0);
+  EXPECT_EQ(llama(R"({"sliding_window": null})")->window, 0);
+  EXPECT_EQ(llama(R"({"sliding_window": 1024, "sliding_window_pattern": 6})")->windowed_layers, 27);
+}
+TEST(DecoderConfig, LanguagePartOfAModelOfImages) {
+  EXPECT_EQ(read(std::string(R"({"model_type": "gemma3", "text_config": )") + kLlama + "}")->layers, 32);
+}
+TEST(DecoderConfig, Gemma3LeavesOutItsDefaults) {
+  const auto model = read(R"({"text_config": {"model_type": "gemma3_text", "num_hidden_layers": 34, "hidden_size": 2560,
+                               "intermediate_size": 10240, "sliding_window": 1024}})");
+  ASSERT_TRUE(model) << refusal(model);
+  EXPECT_EQ(model->heads, 8);
+  EXPECT_EQ(model->windowed_layers, 29);
+  EXPECT_NEAR(model->parameters() / 1e9, 3.88, 0.05);
+}
+TEST(DecoderConfig, QuantisedWeights) {
+  const auto type = [](const std::string& config) { return llama(R"({"quantization_config": )" + config + "}")->weight_type; };
+  EXPECT_EQ(type(R"({"quant_method": "awq", "bits": 4})"), "int4");
+  EXPECT_EQ(type(R"({"quant_method": "gptq", "bits": 8})"), "int8");
+  EXPECT_EQ(type(R"({"quant_method": "compressed-tensors", "format": "float-quantized"})"), "fp8");
+  EXPECT_EQ(type(R"({"quant_method": "compressed-tensors", "format": "pack-quantized"})"), "int4");
+  EXPECT_EQ(type(R"({"quant_algo": "FP8"})"), "fp8");
+}
+
+TEST(DecoderConfig, NamesTheMissingKey) {
+  EXPECT_THAT(refusal(llama(R"({"hidden_size": null})")), HasSubstr("missing key \"hidden_size\""));
+  EXPECT_THAT(refusal(llama(R"({"num_hidden_layers": null})")), HasSubstr("\"num_hidden_layers\""));
+  EXPECT_THAT(refusal(llama(R"({"vocab_size": null})")), HasSubstr("\"vocab_size\""));
+  EXPECT_THAT(refusal(llama(R"({"intermediate_size": null})")), HasSubstr("\"intermediate_size\""));
+  EXPECT_THAT(refusal(llama(R"({"num_experts": 8})")), HasSubstr("\"num_experts_per_tok\""));
+  EXPECT_THAT(refusal(llama(R"({"kv_lora_rank": 512})")), HasSubstr("\"qk_rope_head_dim\""));
+  EXPECT_THAT(refusal(read("{}")), HasSubstr("missing key"));
+}
+TEST(DecoderConfig, RefusesInvalidSizes) {
+  EXPECT_THAT(refusal(llama(R"({"hidden_size": -1})")), HasSubstr("not a valid size"));
+  EXPECT_THAT(refusal(llama(R"({"hidden_size": "x"})")), HasSubstr("not a valid size"));
+  EXPECT_THAT(refusal(llama(R"({"hidden_size": 9000000000000000000})")), HasSubstr("not a valid size"));
+  EXPECT_THAT(refusal(llama(R"({"num_attention_heads": 0})")), HasSubstr("not a valid size"));
+  EXPECT_THAT(refusal(llama(R"({"num_key_value_heads": 5})")), HasSubstr("not a multiple"));
+  EXPECT_THAT(refusal(llama(R"({"num_key_value_heads": 0})")), HasSubstr("key-value heads"));
+  EXPECT_THAT(refusal(llama(R"({"num_experts": 8, "num_experts_per_tok": 9})")), HasSubstr("experts per token"));
+  EXPECT_THAT(refusal(llama(R"({"n_shared_experts": 9000000000000000000, "num_experts": 8, "num_experts_per_tok": 2})")),
+              HasSubstr("n_shared_experts"));
+}
+TEST(DecoderConfig, RefusesOtherModels) {
+  EXPECT_THAT(refusal(llama(R"({"is_encoder_decoder": true})")), HasSubstr("encoder-decoder"));
+  EXPECT_THAT(refusal(read("[1]")), HasSubstr("not a JSON object"));
+  EXPECT_THAT(refusal(llama(R"({"quantization_config": {"quant_method": "new"}})")),
+              HasSubstr("unknown quantization method 'new'"));
+}
+TEST(DecoderFile, RefusesAMissingFile) { EXPECT_FALSE(load_decoders("/nosuch.yaml")); }
+
+}  // namespace
+}  // namespace aaco::estimation

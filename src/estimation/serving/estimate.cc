@@ -1,0 +1,328 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimation/energy.h"
+#include "estimation/serving.h"
+#include "estimation/serving/step_work.h"
+
+namespace aaco::estimation {
+namespace {
+
+constexpr double kNs = 1e9;
+constexpr double kMessageS = 1e-6, kKernelS = 1e-6, kStepS = 1e-3, kSequenceS = 1e-5, kConstantS = 1e-2;
+constexpr double kMaxTokens = 1e9, kMaxConcurrency = 1e6;
+constexpr std::int64_t kMaxGpus = 4096;
+
+double d(std::int64_t value) { return static_cast<double>(value); }
+
+tl::unexpected<core::Error> invalid(const std::string& what, const std::string& hint = {}) {
+  return core::fail(core::ErrorCode::invalid_argument, what, hint);
+}
+
+core::Status check(const DecoderArchitecture& model, const ServingRequest& request) {
+  const ParallelPlan& plan = request.plan;
+  if (plan.tensor < 1 || plan.pipeline < 1 || plan.expert < 1 || plan.replicas < 1)
+    return invalid("a parallel degree is below 1");
+  if (plan.tensor > kMaxGpus || plan.pipeline > kMaxGpus || plan.replicas > kMaxGpus || plan.gpus() > kMaxGpus)
+    return invalid(fmt::format("{} has more than {} GPUs", to_string(plan), kMaxGpus));
+  if (model.heads % plan.tensor != 0)
+    return invalid(fmt::format("{} attention heads cannot be split across {} GPUs", model.heads, plan.tensor),
+                   "use another --tp");
+  if (plan.pipeline > model.layers)
+    return invalid(fmt::format("{} layers cannot be split into {} stages", model.layers, plan.pipeline));
+  if (plan.expert > 1) {
+    if (!model.experts) return invalid(model.name + " has no experts to split across GPUs", "remove --ep");
+    if (model.experts->count % plan.expert != 0)
+      return invalid(fmt::format("{} experts cannot be split across {} GPUs", model.experts->count, plan.expert),
+                     "use another --ep");
+    const bool divides = plan.expert <= plan.tensor ? plan.tensor % plan.expert == 0 : plan.expert % plan.tensor == 0;
+    if (!divides || plan.expert > plan.tensor * plan.replicas)
+      return invalid(fmt::format("--ep {} does not fit --tp {} with {} replicas", plan.expert, plan.tensor, plan.replicas),
+                     "--ep divides --tp, or is a multiple of it within the replicas");
+  }
+  const ServingLoad& load = request.load;
+  if (load.input_tokens < 1 || load.output_tokens < 1 || d(load.input_tokens) > kMaxTokens || d(load.output_tokens) > kMaxTokens)
+    return invalid("input and output tokens require 1 to 1e9");
+  if (!(load.concurrency > 0) || load.concurrency > kMaxConcurrency) return invalid("concurrency requires 1 to 1e6");
+  if (load.rate && !(*load.rate > 0)) return invalid("the request rate requires a positive number");
+  return {};
+}
+
+// The estimate at a concurrency; what depends only on model, device and plan is set up once.
+class Server {
+ public:
+  Server(const ServedModel& served, const ServingRequest& request, const ServingRules& rules, const ServingStack& stack)
+      : served_(served), request_(request), rules_(rules), stack_(stack) {}
+
+  void at(double concurrency, ServingEstimate& out) const {
+    const ServingLoad& load = request_.load;
+    out.load.concurrency = concurrency;
+    const double mean = d(load.input_tokens) + d(load.output_tokens) / 2;
+    const double own = std::max(1.0, concurrency / d(request_.plan.replicas));
+    out.running = std::max(1.0, std::min(own, out.memory.capacity_tokens / mean));
+    // Stages work on a share of the sequences each, at the same time.
+    const double rows = std::max(1.0, out.running / d(request_.plan.pipeline));
+    const StepTokens step{rows, rows, rows, mean, 0, 0};
+    out.decode = step_work(served_, step);
+    const double input = d(load.input_tokens);
+    out.prefill = step_work(served_, {input, 1, 0, 0, 1, input});
+    fill_terms(step, rows, out);
+    out.decode_seconds = sum(out.terms, 0, 8);
+    const double output_token = sum(out.terms, 0, kServingTerms);
+    const double first = std::max(first_token(output_token, own, out), kConstantS * 1e-3);
+    const double cycle = first + output_token * d(load.output_tokens - 1);
+    out.requests_per_s = out.running * d(request_.plan.replicas) / cycle;
+    set(out.output_token, output_token * kNs, "ns", rules_.low, rules_.high, out);
+    set(out.first_token, first * kNs, "ns", rules_.first_token_low, rules_.first_token_high, out);
+    set(out.request, cycle * kNs, "ns", rules_.low, rules_.high, out);
+    out.tokens_per_s = out.requests_per_s * d(load.output_tokens);
+    set(out.tokens_per_gpu_s, out.tokens_per_s / gpus(out), "1/s", -rules_.high, -rules_.low, out);
+  }
+
+ private:
+  [[nodiscard]] double sum(const std::array<double, kServingTerms>& terms, std::size_t from, std::size_t to) const {
+    double seconds = 0;
+    for (std::size_t i = from; i < to; ++i) seconds += rules_.coefficients[i] * terms[i];
+    return seconds;
+  }
+  [[nodiscard]] double coefficient(ServingTerm term) const { return rules_.coefficients[static_cast<std::size_t>(term)]; }
+
+  void fill_terms(const StepTokens& step, double rows, ServingEstimate& out) const {
+    const auto put = [&](ServingTerm term, double seconds) { out.terms[static_cast<std::size_t>(term)] = seconds; };
+    put(ServingTerm::products, out.decode[WorkClass::products].seconds);
+    put(ServingTerm::experts, out.decode[WorkClass::experts].seconds);
+    put(ServingTerm::attention, out.decode[WorkClass::attention].seconds);
+    put(ServingTerm::exchange, out.decode[WorkClass::exchange].seconds);
+    put(ServingTerm::messages, out.decode.messages * kMessageS);
+    put(ServingTerm::kernels, out.decode.total().kernels * kKernelS);
+    put(ServingTerm::step, kStepS);
+    put(ServingTerm::sequences, rows * kSequenceS);
+    const ServingLoad& load = request_.load;
+    if (load.disaggregated) return;
+    // While a request gets its output, each of the others has had its prompt done once, in steps that decode as well: what a
+    // chunk adds to such a step.
+    const double chunk = std::min(d(load.input_tokens), d(stack_.chunk_tokens));
+    StepTokens mixed = step;
+    mixed.rows += chunk;
+    const StepWork with = step_work(served_, mixed), without = step_work(served_, step);
+    const double chunks = d(load.input_tokens) / chunk * std::max(0.0, rows - 1) / d(load.output_tokens);
+    const auto added = [&](WorkClass kind) { return std::max(0.0, with[kind].seconds - without[kind].seconds) * chunks; };
+    put(ServingTerm::prefill_products, added(WorkClass::products));
+    put(ServingTerm::prefill_experts, added(WorkClass::experts));
+    put(ServingTerm::prefill_attention,
+        out.prefill[WorkClass::attention].seconds * std::max(0.0, rows - 1) / d(load.output_tokens));
+    put(ServingTerm::prefill_exchange, added(WorkClass::exchange) + added(WorkClass::vectors));
+  }
+
+  double first_token(double output_token, double own, ServingEstimate& out) const {
+    const StepWork& prompt = out.prefill;
+    out.prefill_seconds =
+        coefficient(ServingTerm::prefill_products) * prompt[WorkClass::products].seconds +
+        coefficient(ServingTerm::prefill_experts) * prompt[WorkClass::experts].seconds +
+        coefficient(ServingTerm::prefill_attention) * prompt[WorkClass::attention].seconds +
+        coefficient(ServingTerm::prefill_exchange) * (prompt[WorkClass::exchange].seconds + prompt[WorkClass::vectors].seconds);
+    auto& terms = out.first_token_terms;
+    // Of requests that start together, a request waits for some of the others' prompts; with a rate the queue is computed apart.
+    const double others = request_.load.rate || request_.load.disaggregated ? 0 : std::sqrt(own) - 1;
+    terms = {out.prefill_seconds, out.prefill_seconds * others, output_token, kConstantS, prompt.total().kernels * kKernelS};
+    double seconds = 0;
+    for (std::size_t i = 0; i < kFirstTokenTerms; ++i) seconds += rules_.first_token[i] * terms[i];
+    seconds *= stack_.first_token_ratio;
+    if (request_.load.rate) seconds += wait(out);
+    return seconds;
+  }
+
+  // Mean wait of Poisson arrivals for a server of constant service time (Pollaczek and Khinchine): prompts are done one by one.
+  [[nodiscard]] double wait(const ServingEstimate& out) const {
+    const double load = *request_.load.rate / d(request_.plan.replicas) * out.prefill_seconds;
+    return load < 1 ? load / (2 * (1 - load)) * out.prefill_seconds : 0;
+  }
+
+  [[nodiscard]] double gpus(ServingEstimate& out) const {
+    const double decoding = d(request_.plan.gpus());
+    if (!request_.load.disaggregated) return decoding;
+    // As many GPUs in groups of the same plan do the prompts as keep up.
+    const double busy = out.requests_per_s * out.prefill_seconds / d(request_.plan.pipeline);
+    out.prefill_gpus_per_decode_gpu = busy * d(request_.plan.ranks()) / decoding;
+    return decoding * (1 + *out.prefill_gpus_per_decode_gpu);
+  }
+
+  void set(Estimate& estimate, double value, const char* unit, double low, double high, const ServingEstimate& out) const {
+    const bool fitted = std::find(rules_.devices.begin(), rules_.devices.end(), out.device_id) != rules_.devices.end();
+    const double widening = fitted ? 1 : rules_.other_device_widening;
+    estimate.value = value;
+    estimate.unit = unit;
+    estimate.level = fitted ? Level::calibrated : Level::interpolated;
+    estimate.source = fmt::format("{} published serving points, {} models", rules_.rows, rules_.models);
+    estimate.lower = value * std::exp(low * widening - stack_.spread);
+    estimate.upper = value * std::exp(high * widening + stack_.spread);
+  }
+
+  const ServedModel& served_;
+  const ServingRequest& request_;
+  const ServingRules& rules_;
+  const ServingStack& stack_;
+};
+
+// Little's law: what is in flight is the rate times the time of a request; the time grows with what is in flight.
+bool find_concurrency(const Server& server, double rate, double most, ServingEstimate& out) {
+  double low = 0.01, high = most;
+  server.at(high, out);
+  if (out.requests_per_s < rate) return false;
+  for (int i = 0; i < 50 && high / low > 1.001; ++i) {
+    const double middle = std::sqrt(low * high);
+    server.at(middle, out);
+    const double in_flight = rate * out.request.value / kNs;
+    (in_flight > middle ? low : high) = middle;
+  }
+  server.at(high, out);
+  out.requests_per_s = rate;
+  return true;
+}
+
+core::Status fill_memory(const ServedModel& served, const hardware::Device& device, const ServingRules& rules,
+                         ServingEstimate& out) {
+  if (!device.memory.bytes)
+    return core::fail(core::ErrorCode::unsupported, "the registry has no memory size for " + device.id,
+                      "add it to " + device.where);
+  ServingMemory& memory = out.memory;
+  memory.device_bytes = device.memory.bytes->value;
+  memory.weight_bytes = weight_bytes(served);
+  memory.cache_bytes_per_token = cache_bytes_per_token(served);
+  memory.runtime_bytes = rules.runtime_bytes;
+  // Layers with a window keep no more than the window of each sequence.
+  const DecoderArchitecture& m = served.model;
+  const double mean = d(out.load.input_tokens) + d(out.load.output_tokens) / 2;
+  const double windowed = d(m.windowed_layers) / d(m.layers);
+  const double kept = windowed > 0 ? 1 - windowed + windowed * std::min(1.0, d(m.window) / mean) : 1;
+  memory.cache_bytes_per_token *= kept;
+  const double room = rules.memory_ratio * memory.device_bytes - memory.weight_bytes - memory.runtime_bytes;
+  memory.capacity_tokens = std::max(0.0, std::floor(room / memory.cache_bytes_per_token));
+  const double own = out.load.concurrency / d(out.plan.replicas);
+  memory.requested_bytes = memory.weight_bytes + memory.runtime_bytes + own * mean * memory.cache_bytes_per_token;
+  if (memory.capacity_tokens >= d(out.load.input_tokens + out.load.output_tokens)) return {};
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  return core::fail(
+      core::ErrorCode::exhausted,
+      fmt::format("{} does not fit {} with {}: weights {:.1f} GiB per GPU and one request's cache, of {:.1f} GiB usable",
+                  out.model, out.device_id, to_string(out.plan), memory.weight_bytes / kGiB,
+                  rules.memory_ratio * memory.device_bytes / kGiB),
+      "use more GPUs (--tp, --pp), narrower weights (--dtype fp8) or shorter requests");
+}
+
+// At the mean power of decode steps and the prompts among them, by the specification's power model.
+void fill_energy(const hardware::Device& device, const WeightType& type, ServingEstimate& out) {
+  const auto power = power_model(device, type.flops_per_s);
+  if (!power) return;
+  const ClassWork step = out.decode.total(), prompt = out.prefill.total();
+  const double exchanged = out.decode[WorkClass::exchange].bytes;
+  const double share = out.load.disaggregated ? 0 : std::max(0.0, out.running - 1) / d(out.load.output_tokens);
+  const double seconds = out.output_token.value / kNs;
+  double joules = power->static_watts() * seconds + (step.flops + share * prompt.flops) * power->joules_per_op +
+                  (step.bytes - exchanged + share * prompt.bytes) * power->joules_per_byte;
+  if (device.power.board_watts) joules = std::min(joules, device.power.board_watts->value * seconds);
+  out.joules_per_token = joules * d(out.plan.ranks()) / out.running;
+}
+
+void add_notes(const ServingRequest& request, const ServingRules& rules, bool sustained, ServingEstimate& out) {
+  if (!sustained)
+    out.notes.push_back(fmt::format("the rate of {:g} requests/s exceeds what this plan sustains ({:.3g}/s); the queue grows",
+                                    *request.load.rate, out.requests_per_s));
+  const double own = out.load.concurrency / d(out.plan.replicas);
+  if (own > out.running * 1.001)
+    out.notes.push_back(
+        fmt::format("{:.0f} of {:.0f} requests per replica fit the cache at a time; the others wait (not in TTFT)",
+                    std::floor(out.running), own));
+  if (request.plan.ranks() > rules.node_gpus || request.plan.expert > rules.node_gpus)
+    out.notes.push_back(fmt::format("ranks beyond {} GPUs communicate over a network of {:g} GB/s per GPU (an assumption)",
+                                    rules.node_gpus, rules.network_bytes_per_s / 1e9));
+  if (request.stack.empty()) out.notes.emplace_back("no --stack: coefficients and bounds of all measured stacks");
+  if (out.output_token.level == Level::interpolated)
+    out.notes.push_back(fmt::format("no serving points of this device were fitted; coefficients are from {}, bounds are wider",
+                                    fmt::join(rules.devices, " and ")));
+}
+
+}  // namespace
+
+std::string to_string(const ParallelPlan& plan) {
+  std::string text = fmt::format("tp {}, pp {}", plan.tensor, plan.pipeline);
+  if (plan.expert > 1) text += fmt::format(", ep {}", plan.expert);
+  if (plan.replicas > 1) text += fmt::format(", {} replicas", plan.replicas);
+  return text;
+}
+
+std::string_view to_string(ServingTerm term) {
+  constexpr std::array<std::string_view, kServingTerms> kNames{
+      "products", "experts",   "attention",        "exchange",        "messages",          "kernels",
+      "step",     "sequences", "prefill_products", "prefill_experts", "prefill_attention", "prefill_exchange"};
+  return kNames[static_cast<std::size_t>(term)];
+}
+
+std::string_view to_string(FirstTokenTerm term) {
+  constexpr std::array<std::string_view, kFirstTokenTerms> kNames{"prompt", "queue", "step", "constant", "kernels"};
+  return kNames[static_cast<std::size_t>(term)];
+}
+
+core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model, const hardware::Device& device,
+                                               const ServingRequest& request, const ServingRules& rules) {
+  AACO_TRY(check(model, request));
+  ServingStack stack = rules.stacks.front();
+  if (!request.stack.empty()) {
+    AACO_ASSIGN(const ServingStack* found, rules.stack(request.stack));
+    stack = *found;
+    stack.spread = 0;  // the bounds of models a fit had not seen are those of a named stack
+  } else {
+    for (const ServingStack& other : rules.stacks) stack.spread = std::max(stack.spread, other.spread);
+    stack.narrow_cache = false;
+    stack.first_token_ratio = 1;
+  }
+  if (!device.memory.bytes_per_s)
+    return core::fail(core::ErrorCode::unsupported, "the registry has no memory bandwidth for " + device.id,
+                      "add it to " + device.where);
+  ServedModel served{model, request.plan, {}, {}, {}, 2, device.memory.bytes_per_s->value, 0, device.device_link.has_value()};
+  const std::string weights = request.weight_type.empty() ? model.weight_type : request.weight_type;
+  AACO_ASSIGN(served.dense, weight_type_on(device, weights, rules));
+  AACO_ASSIGN(served.plain, weight_type_on(device, "bf16", rules));
+  const bool four_bits = served.dense.name == "mxfp4" || served.dense.name == "nvfp4";
+  std::string experts = request.weight_type.empty() && !model.expert_type.empty() ? model.expert_type : weights;
+  // Four-bit floats are for experts where a model has some.
+  if (model.experts && four_bits && !model.expert_type.empty()) served.dense = served.plain;
+  AACO_ASSIGN(served.experts, weight_type_on(device, experts, rules));
+  const bool narrow = served.dense.bytes <= 1 && stack.narrow_cache;
+  const std::string cache = request.cache_type.empty() ? (narrow ? "fp8" : "bf16") : request.cache_type;
+  AACO_ASSIGN(const WeightType cache_type, weight_type_on(device, cache, rules));
+  served.cache_bytes = cache_type.bytes;
+  const bool one_node = std::max(request.plan.ranks(), request.plan.expert) <= rules.node_gpus;
+  const auto& link = device.device_link ? device.device_link : device.host_link;
+  served.link_bytes_per_s = one_node && link ? link->bytes_per_s.value : rules.network_bytes_per_s;
+  served.direct_links = one_node && device.device_link.has_value();
+
+  ServingEstimate out;
+  out.model = model.name;
+  out.device_id = device.id_with_state();
+  out.device_name = device.name;
+  out.stack = request.stack;
+  out.weight_type = served.dense.name;
+  out.expert_type = model.experts ? served.experts.name : "";
+  out.cache_type = cache_type.name;
+  out.plan = request.plan;
+  out.load = request.load;
+  AACO_TRY(fill_memory(served, device, rules, out));
+  const Server server(served, request, rules, stack);
+  bool sustained = true;
+  if (request.load.rate) {
+    const double mean = d(request.load.input_tokens) + d(request.load.output_tokens) / 2;
+    const double most = std::min(4096.0, out.memory.capacity_tokens / mean) * d(request.plan.replicas);
+    sustained = find_concurrency(server, *request.load.rate, std::max(1.0, most), out);
+    out.tokens_per_s = out.requests_per_s * d(request.load.output_tokens);
+  } else {
+    server.at(request.load.concurrency, out);
+  }
+  fill_energy(device, served.dense, out);
+  add_notes(request, rules, sustained, out);
+  return out;
+}
+
+}  // namespace aaco::estimation

@@ -1,0 +1,224 @@
+#include "estimation/serving/step_work.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimation/kernel.h"
+#include "estimation/serving/collectives.h"
+
+namespace aaco::estimation {
+namespace {
+
+constexpr double kActivationBytes = 2;    // 16 bits between kernels
+constexpr double kVectorPasses = 8;       // norms, rotary positions and activation of a layer: reads and writes of a token's row
+constexpr double kVectorKernels = 4;      // the same as fused kernels
+constexpr double kExpertKernels = 6;      // routing, sorting, two grouped products, activation, sum
+constexpr double kChoiceLatencyS = 7e-6;  // to choose a collective's algorithm
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+struct Builder {
+  const ServedModel& served;
+  const StepTokens& tokens;
+  StepWork work;
+
+  // rows x k times k x n, in every one of `times` layers.
+  void product(WorkClass kind, const WeightType& type, double rows, double n, double k, double times) {
+    const double flops = 2 * rows * n * k;
+    const double bytes = n * k * type.bytes + rows * (n + k) * kActivationBytes;
+    work[kind] += {flops * times, bytes * times, std::max(flops / type.flops_per_s, bytes / served.bytes_per_s) * times, times};
+  }
+
+  void projections() {
+    const DecoderArchitecture& m = served.model;
+    const double layers = real(m.layers), tensor = real(served.plan.tensor), rows = tokens.rows;
+    if (!m.latent) {
+      const double kv_heads = std::max(1.0, real(m.kv_heads) / tensor);
+      product(WorkClass::products, served.dense, rows, (real(m.heads) / tensor + 2 * kv_heads) * real(m.head_dim), real(m.hidden),
+              layers);
+      product(WorkClass::products, served.dense, rows, real(m.hidden), real(m.heads * m.head_dim) / tensor, layers);
+      return;
+    }
+    const LatentAttention& l = *m.latent;
+    const double query = real(m.heads * (l.key_dim + l.rotary_dim)) / tensor;
+    product(WorkClass::products, served.dense, rows, real(l.query_rank + l.cache_rank + l.rotary_dim), real(m.hidden), layers);
+    product(WorkClass::products, served.dense, rows, query, l.query_rank > 0 ? real(l.query_rank) : real(m.hidden), layers);
+    product(WorkClass::products, served.dense, rows, real(m.heads * l.key_dim) / tensor, real(l.cache_rank), layers);
+    product(WorkClass::products, served.dense, rows, real(m.heads * l.value_dim) / tensor, real(l.cache_rank), layers);
+    product(WorkClass::products, served.dense, rows, real(m.hidden), real(m.heads * l.value_dim) / tensor, layers);
+  }
+
+  void feed_forward(double intermediate, double layers) {
+    if (intermediate <= 0 || layers <= 0) return;
+    const DecoderArchitecture& m = served.model;
+    const double inner = intermediate / real(served.plan.tensor);
+    product(WorkClass::products, served.dense, tokens.rows, (m.gated ? 2 : 1) * inner, real(m.hidden), layers);
+    product(WorkClass::products, served.dense, tokens.rows, real(m.hidden), inner, layers);
+    work[WorkClass::vectors].kernels += layers;
+  }
+
+  // Tokens choose their experts apart: of E experts, E (1 - (1 - k / E)^rows) have work.
+  void experts() {
+    const DecoderArchitecture& m = served.model;
+    const ExpertSizes& e = *m.experts;
+    const double layers = real(m.expert_layers()), groups = real(served.plan.expert), tensor = real(served.plan.tensor);
+    const double rows = tokens.rows * std::max(1.0, groups / tensor);
+    const double inner = real(e.intermediate) / std::max(1.0, tensor / groups);
+    const double own = real(e.count) / groups * -std::expm1(rows * std::log1p(-real(e.per_token) / real(e.count) * (1 - 1e-12)));
+    const double visits = rows * real(e.per_token) / groups;
+    const double matrices = m.gated ? 3 : 2;
+    const double flops = 2 * matrices * inner * real(m.hidden) * visits;
+    const double bytes = own * matrices * inner * real(m.hidden) * served.experts.bytes +
+                         visits * (2 * real(m.hidden) + 3 * inner) * kActivationBytes;
+    work[WorkClass::experts] +=
+        {flops * layers, bytes * layers, std::max(flops / served.experts.flops_per_s, bytes / served.bytes_per_s) * layers,
+         kExpertKernels * layers};
+    feed_forward(real(e.shared_intermediate), layers);
+  }
+
+  // Keys and values are read once for all queries of a group; a prompt's triangle of scores is computed, its cache written once.
+  void attention() {
+    const DecoderArchitecture& m = served.model;
+    const double tensor = real(served.plan.tensor), heads = real(m.heads) / tensor;
+    const double windowed = real(m.windowed_layers), full = real(m.layers) - windowed, window = real(m.window);
+    const double value_bytes = cache_bytes_per_token(served) / real(m.layers) * real(served.plan.pipeline);
+    const double dims = m.latent ? 2 * real(m.latent->cache_rank) + real(m.latent->rotary_dim) : 2 * real(m.head_dim);
+    const double seen = full * tokens.cached + windowed * std::min(tokens.cached, window);
+    ClassWork& out = work[WorkClass::attention];
+    const double read = tokens.decoding * seen * value_bytes, multiplied = tokens.decoding * seen * heads * 2 * dims;
+    out += {multiplied, read, std::max(read / served.bytes_per_s, multiplied / served.plain.flops_per_s), real(m.layers)};
+    if (tokens.prompts <= 0) return;
+    const double prompt_dims =
+        m.latent ? real(m.latent->key_dim + m.latent->rotary_dim + m.latent->value_dim) : 2 * real(m.head_dim);
+    const double triangle = tokens.prompt * tokens.prompt / 2;
+    const double pairs = full * triangle + windowed * std::min(tokens.prompt * window, triangle);
+    const double flops = tokens.prompts * pairs * heads * 2 * prompt_dims;
+    const double bytes =
+        tokens.prompts * tokens.prompt * real(m.layers) * (value_bytes + 2 * heads * real(m.head_dim) * kActivationBytes);
+    out += {flops, bytes, std::max(flops / served.plain.flops_per_s, bytes / served.bytes_per_s), 0};
+  }
+
+  void exchange() {
+    const DecoderArchitecture& m = served.model;
+    const double row = tokens.rows * real(m.hidden) * kActivationBytes;
+    const double tensor = real(served.plan.tensor), groups = real(served.plan.expert);
+    const bool across = groups > tensor;  // experts of several replicas together: dispatch and combine
+    const Collective sum = all_reduce(row, tensor, served.link_bytes_per_s, kChoiceLatencyS, served.direct_links);
+    const double sums = 2 * real(m.layers) - (across ? real(m.expert_layers()) : 0);
+    ClassWork& out = work[WorkClass::exchange];
+    out += {0, sums * row * (tensor > 1 ? 2 : 0), sums * sum.seconds, tensor > 1 ? sums : 0};
+    work.messages += sums * sum.messages;
+    if (across) {
+      const Collective sent = all_to_all(row * real(m.experts->per_token), groups, served.link_bytes_per_s);
+      const double times = 2 * real(m.expert_layers());
+      out += {0, times * row * real(m.experts->per_token), times * sent.seconds, times};
+      work.messages += times * sent.messages;
+    }
+    const double stages = real(served.plan.pipeline) - 1;
+    out += {0, stages * row, stages * row / served.link_bytes_per_s, stages};
+    work.messages += stages;
+  }
+};
+
+}  // namespace
+
+std::string_view to_string(WorkClass kind) {
+  switch (kind) {
+    case WorkClass::products: return "products";
+    case WorkClass::experts: return "experts";
+    case WorkClass::attention: return "attention";
+    case WorkClass::vectors: return "norms and activations";
+    case WorkClass::exchange: return "collectives";
+  }
+  return "";
+}
+
+ClassWork& ClassWork::operator+=(const ClassWork& other) {
+  flops += other.flops;
+  bytes += other.bytes;
+  seconds += other.seconds;
+  kernels += other.kernels;
+  return *this;
+}
+
+ClassWork StepWork::total() const {
+  ClassWork sum;
+  for (const ClassWork& one : classes) sum += one;
+  return sum;
+}
+
+core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type, const ServingRules& rules) {
+  struct Known {
+    std::string_view name;
+    double bytes;
+    std::string_view computed;
+  };
+  // Scales: one FP16 per 128 weights (GPTQ, AWQ), one byte per 32 (OCP MX), one per 16 (NVFP4).
+  constexpr std::array kKnown{Known{"bf16", 2, "bfloat16"},
+                              Known{"fp16", 2, "float16"},
+                              Known{"fp8", 1, "float8"},
+                              Known{"int8", 1, "int8"},
+                              Known{"int4", 0.5 + 2.0 / 128, ""},
+                              Known{"mxfp4", 0.5 + 1.0 / 32, "float4"},
+                              Known{"nvfp4", 0.5 + 1.0 / 16, "float4"}};
+  std::string name = canonical_type(type);
+  if (name == "fp4") name = "mxfp4";
+  const auto* found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& one) { return one.name == name; });
+  if (found == kKnown.end())
+    return core::fail(core::ErrorCode::invalid_argument, "unknown weight type '" + type + "'",
+                      "use bf16, fp16, fp8, int8, int4, mxfp4 or nvfp4");
+  const auto named = [&](std::string_view registry) {
+    return std::any_of(device.engines.begin(), device.engines.end(),
+                       [&](const hardware::Engine& engine) { return engine.rate(registry) != nullptr; });
+  };
+  // Weights of a type that the device does not multiply are widened to 16 bits on the way.
+  const std::string computed = !found->computed.empty() && named(found->computed) ? std::string(found->computed) : "bfloat16";
+  const auto peak = device.peak_ops_per_s(computed);
+  if (!peak)
+    return core::fail(core::ErrorCode::unsupported, device.id + " has no peak rate for " + computed, "add it to " + device.where);
+  return WeightType{name, found->bytes,
+                    *peak * rules.achieved_ratio(device.vendor, canonical_type(device.computed_as(computed)))};
+}
+
+double cache_bytes_per_token(const ServedModel& served) {
+  const DecoderArchitecture& m = served.model;
+  const double values =
+      m.latent ? m.cached_values() : 2 * std::max(1.0, real(m.kv_heads) / real(served.plan.tensor)) * real(m.head_dim);
+  return values * served.cache_bytes * real(m.layers) / real(served.plan.pipeline);
+}
+
+double weight_bytes(const ServedModel& served) {
+  const DecoderArchitecture& m = served.model;
+  const double tensor = real(served.plan.tensor), stages = real(served.plan.pipeline);
+  const double matrices = m.gated ? 3 : 2;
+  double sum = real(m.layers) * m.attention_parameters() / tensor * served.dense.bytes;
+  sum += real(m.dense_layers()) * matrices * real(m.hidden) * real(m.intermediate) / tensor * served.dense.bytes;
+  if (m.experts) {
+    sum +=
+        real(m.expert_layers()) * matrices * real(m.hidden) * real(m.experts->shared_intermediate) / tensor * served.dense.bytes;
+    sum += m.expert_parameters() / std::max(tensor, real(served.plan.expert)) * served.experts.bytes;
+  }
+  // The first stage has the input table, the last the output table.
+  const double tables = m.embedding_parameters() / tensor * served.plain.bytes;
+  return sum / stages + (stages > 1 ? tables / (m.tied_embeddings ? 1 : 2) : tables);
+}
+
+StepWork step_work(const ServedModel& served, const StepTokens& tokens) {
+  Builder builder{served, tokens, {}};
+  const DecoderArchitecture& m = served.model;
+  builder.projections();
+  builder.feed_forward(real(m.intermediate), real(m.dense_layers()));
+  if (m.experts) builder.experts();
+  if (tokens.sampled > 0)
+    builder.product(WorkClass::products, served.plain, tokens.sampled, real(m.vocabulary) / real(served.plan.tensor),
+                    real(m.hidden), 1);
+  builder.attention();
+  const double bytes = real(m.layers) * tokens.rows * real(m.hidden) * kActivationBytes * kVectorPasses;
+  builder.work[WorkClass::vectors] += {0, bytes, bytes / served.bytes_per_s, kVectorKernels * real(m.layers)};
+  builder.exchange();
+  return builder.work;
+}
+
+}  // namespace aaco::estimation

@@ -1,0 +1,16 @@
+#include <cstddef>
+#include <cstdint>
+
+#include "importers/stream/source_testing.h"
+#include "importers/xplane.h"
+
+// Whatever the bytes: what import_either_way() says.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace aaco;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const auto importer = importers::xplane::make_importer();
+  (void)importer->sniff(text, "x.xplane.pb");
+  (void)importers::import_either_way([&](trace::ByteSource& source, trace::Sink& sink) { return importer->import(source, sink); },
+                                     text);
+  return 0;
+}

@@ -1,0 +1,78 @@
+#include "workflows/ab_llm.h"
+
+#include <fmt/format.h>
+
+#include "core/clock.h"
+#include "workflows/diff_json.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::ErrorCode;
+using core::Json;
+
+core::Status check_side(const LlmRequest& request, std::string_view name) {
+  if (request.concurrency.size() + request.rates.size() <= 1 && !request.until_limit) return {};
+  return core::fail(ErrorCode::invalid_argument, fmt::format("side {}: ab compares one level of load per side", name),
+                    "remove --sweep and keep one value of --concurrency or --rate");
+}
+
+LlmRequest block_of(LlmRequest request, const AbLlmRequest& ab, std::string_view side) {
+  if (!request.requests && !request.duration_ns) request.duration_ns = ab.block.count();
+  request.tag = ab.tag.empty() ? std::string() : fmt::format("{}-{}", ab.tag, side);
+  return request;
+}
+
+DiffRequest diff_request(const AbLlmRequest& request) {
+  DiffRequest diff;
+  diff.metrics.threshold_ratio = request.threshold_ratio;
+  diff.level = request.level;
+  diff.force = request.force;
+  return diff;
+}
+
+}  // namespace
+
+core::Result<AbLlmOutcome> ab_llm(const AbLlmRequest& request, const Services& services) {
+  AACO_TRY(check_side(request.a, "A"));
+  AACO_TRY(check_side(request.b, "B"));
+  const LlmRequest sides[] = {block_of(request.a, request, "a"), block_of(request.b, request, "b")};
+  AbLlmOutcome outcome;
+  std::vector<std::string>* const paths[] = {&outcome.a_paths, &outcome.b_paths};
+  const std::int64_t start = core::monotonic_ns();
+  for (std::int64_t round = 0; !services.stopping(); ++round) {
+    if (round >= kFewestBlocks && core::monotonic_ns() - start >= 2 * request.duration.count()) break;
+    for (const std::int64_t turn : {0, 1}) {
+      const std::int64_t side = (round + turn) % 2;
+      Services of_block = services;
+      of_block.progress = [&, round, side](std::string_view text) {
+        services.progress(fmt::format("block {} of {}: {}", round + 1, side == 0 ? "A" : "B", text));
+      };
+      auto block = llm(sides[side], of_block);
+      if (!block) return tl::unexpected(std::move(block).error().with(side == 0 ? "side A" : "side B"));
+      if (services.stopping()) break;  // a block that was cut short says less than the others
+      if (block->all_failed)
+        return core::fail(ErrorCode::io, fmt::format("side {}: no request succeeded: {}", side == 0 ? "A" : "B", block->failure));
+      paths[side]->push_back(block->session.path);
+    }
+  }
+  outcome.interrupted = services.stopping();
+  outcome.wall_ns = core::monotonic_ns() - start;
+  if (outcome.a_paths.empty() || outcome.b_paths.empty())
+    return core::fail(ErrorCode::cancelled, "the comparison was stopped before both sides had a block");
+  DiffRequest compared = diff_request(request);
+  compared.baseline = outcome.a_paths;
+  compared.candidate = outcome.b_paths;
+  AACO_ASSIGN(outcome.verdict, diff(compared, services));
+  return outcome;
+}
+
+Json to_json(const AbLlmOutcome& outcome, const AbLlmRequest& request) {
+  Json ab = Json::object({{"interrupted", outcome.interrupted},
+                          {"wall_ns", outcome.wall_ns},
+                          {"a", Json::texts(outcome.a_paths)},
+                          {"b", Json::texts(outcome.b_paths)}});
+  return to_json(outcome.verdict, diff_request(request)).set("ab", std::move(ab));
+}
+
+}  // namespace aaco::workflows

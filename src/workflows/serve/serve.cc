@@ -1,0 +1,81 @@
+#include "workflows/serve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/files.h"
+#include "core/strings.h"
+#include "workflows/hardware.h"
+
+namespace aaco::workflows {
+namespace {
+
+core::Result<estimation::DecoderArchitecture> read_configuration(const std::string& path) {
+  AACO_ASSIGN(const core::Json config, core::read_json_file(path));
+  // "NAME/config.json" is called NAME.
+  const auto parts = core::split(path, '/');
+  const bool usual = parts.back() == "config.json" && parts.size() > 1 && !parts[parts.size() - 2].empty();
+  return estimation::read_decoder(config, std::string(usual ? parts[parts.size() - 2] : parts.back()));
+}
+
+core::Result<void> fill(ServedPoint& point, const ServeRequest& request, const estimation::ServingRules& rules,
+                        const Services& services) {
+  AACO_ASSIGN(const hardware::Device device, find_device(point.hardware, services));
+  AACO_ASSIGN(const estimation::DecoderArchitecture model, find_served_model(point.model, services));
+  if (!request.search) {
+    AACO_ASSIGN(point.estimate, estimation::estimate_serving(model, device, request.serving, rules));
+    return {};
+  }
+  const std::optional<double> concurrency =
+      request.concurrency_given ? std::optional(request.serving.load.concurrency) : std::nullopt;
+  AACO_ASSIGN(point.search,
+              estimation::search_plans(model, device, request.serving, request.gpus, concurrency, request.limits, rules));
+  if (!point.search->best)
+    return core::fail(core::ErrorCode::not_found,
+                      fmt::format("none of {} plans on up to {} GPUs meets the SLO", point.search->fitting, request.gpus),
+                      "use more GPUs, or relax --slo");
+  point.estimate = point.search->best;
+  return {};
+}
+
+}  // namespace
+
+core::Result<estimation::DecoderArchitecture> find_served_model(const std::string& name, const Services& services) {
+  if (name.ends_with(".json")) return read_configuration(name);
+  const std::string inside = core::join_path(name, "config.json");
+  if (core::exists(inside)) return read_configuration(inside);
+  AACO_ASSIGN(const auto decoders,
+              estimation::load_decoders(core::join_path(services.paths.share, "data/architectures/decoders.yaml")));
+  const std::string plain = name.starts_with("zoo:") ? name.substr(4, name.find(',') - 4) : name;
+  if (const auto found = estimation::find_published(decoders, plain)) return *found;
+  std::vector<std::string_view> names;
+  for (const auto& decoder : decoders) names.emplace_back(decoder.name);
+  const std::string_view near = core::nearest(plain, names);
+  return core::fail(core::ErrorCode::not_found, "unknown language model '" + name + "'",
+                    (near.empty() ? std::string() : "did you mean " + std::string(near) + "? ") +
+                        "pass the config.json of the model, or one of: " + core::join(names, ", "));
+}
+
+core::Result<std::vector<ServedPoint>> serve_estimates(const ServeRequest& request, const Services& services) {
+  AACO_ASSIGN(const auto rules, estimation::load_serving_rules(core::join_path(services.paths.share, "data/rules/serving.yaml")));
+  std::vector<ServedPoint> points;
+  for (const std::string& model : request.models)
+    for (const std::string& hardware : request.hardware) {
+      ServedPoint point;
+      point.model = model;
+      point.hardware = hardware;
+      if (const auto filled = fill(point, request, rules, services); !filled) point.error = filled.error();
+      points.push_back(std::move(point));
+    }
+  if (points.empty()) return core::fail(core::ErrorCode::invalid_argument, "missing model or device");
+  if (std::all_of(points.begin(), points.end(), [](const ServedPoint& point) { return point.error.has_value(); }))
+    return tl::unexpected<core::Error>(*points.front().error);
+  std::stable_sort(points.begin(), points.end(), [](const ServedPoint& a, const ServedPoint& b) {
+    if (a.error.has_value() != b.error.has_value()) return b.error.has_value();
+    return a.estimate && b.estimate && a.estimate->tokens_per_gpu_s.value > b.estimate->tokens_per_gpu_s.value;
+  });
+  return points;
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,31 @@
+// What the words of a trace's report mean, where no metric defines them. Causes of idle time have theirs from data/gaps.
+const kTerms: Record<string, string> = {
+  'GPU compute': 'Time in which at least one compute kernel ran (not a collective).',
+  'exposed communication': 'Time of collectives in which no compute kernel ran.',
+  'exposed copies': 'Time of copies and memsets in which no compute kernel and no collective ran.',
+  'idle: short gaps': 'Idle time in gaps below the threshold (aaco import --gap-threshold), which are not explained one by one.',
+  'idle: not explained': 'Idle time without an explanation: the events of the file do not form a timeline.',
+  'late launch': 'The next work was launched only after the GPU had become idle.',
+  'launch latency': 'The next work was launched before the gap, and started later: the time from call to start.',
+  synchronisation: 'The host, or the stream, waited for other work before the next launch.',
+  copy: 'The host was in a copy before the next launch.',
+  'queue empty': 'Nothing traced filled the time before the next launch.',
+  unknown: 'The trace does not tell.',
+  gemm: 'Matrix products.',
+  convolution: 'Convolutions, by any algorithm.',
+  attention: 'Attention: scores, softmax and weighted sum in one kernel.',
+  reduction: 'Sums, means, maxima and other reductions.',
+  normalisation: 'Batch, layer, group and RMS normalisation.',
+  softmax: 'Softmax by itself.',
+  elementwise: 'One operation per element: activations, sums, casts, fills.',
+  copy_transpose: 'Kernels that move or reorder data: copies, transposes, concatenations.',
+  embedding_gather: 'Look-ups by index: embeddings, gathers, scatters.',
+  sort_scan: 'Sorting, top-k, prefix sums.',
+  rng: 'Random numbers, dropout masks.',
+  collective: 'Communication between ranks: all-reduce, all-gather, send and receive.',
+  optimiser: 'Updates of the weights.',
+  delay: 'Kernels that only wait.',
+  other: 'The name tells no family.',
+};
+
+export const termTip = (word: string): string | undefined => (Object.prototype.hasOwnProperty.call(kTerms, word) ? kTerms[word] : undefined);
