@@ -1,4 +1,5 @@
-// Builds the pages of a report and of a comparison: one HTML file each with its script and style inside, and a place for the data.
+// Builds the pages of a report, of a comparison and the dashboard: one HTML file each with its script and style inside. The first two
+// have a place for their data; the dashboard asks its server.
 //   node build.mjs [--out FOLDER]     FOLDER defaults to dist/
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -30,21 +31,22 @@ async function bundle(entry) {
 
 const hash = (text) => `'sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}'`;
 
-async function page(template, script, style) {
+async function page(template, script, style, allowed) {
   const js = await bundle(script);
   const css = await bundle(style);
   for (const [what, text] of [['script', js], ['style', css]])
     if (/<\/(script|style)/i.test(text) || text.includes('__AACO_REPORT_'))
       throw new Error(`the built ${what} holds a text that would break the page`);
-  // Nothing is fetched, ever: only this script and this style run, by their hashes.
-  const policy = `default-src 'none'; script-src ${hash(js)}; style-src ${hash(css)}; img-src data:; base-uri 'none'; form-action 'none'`;
+  // Only this script and this style run, by their hashes. Reports fetch nothing; the dashboard talks to its own server.
+  const policy = `default-src 'none'; script-src ${hash(js)}; style-src ${hash(css)}; img-src data:; base-uri 'none'; form-action 'none'${allowed}`;
   const fill = { CSP: policy, CSS: css, JS: js };
   return readFileSync(join(here, template), 'utf8').replace(/%(CSP|CSS|JS)%/g, (_, name) => fill[name]);
 }
 
 mkdirSync(out, { recursive: true });
-for (const [name, template] of [['report', 'report.template.html'], ['compare', 'report.template.html']]) {
-  const html = await page(template, `src/main_${name}.tsx`, `src/style/${name}.css`);
+const kPages = [['report', 'report', ''], ['compare', 'report', ''], ['dashboard', 'dashboard', "; connect-src 'self'; frame-src 'self'"]];
+for (const [name, template, allowed] of kPages) {
+  const html = await page(`${template}.template.html`, `src/main_${name}.tsx`, `src/style/${name}.css`, allowed);
   writeFileSync(join(out, `${name}.html`), html);
   console.log(`${name}.html: ${(html.length / 1024).toFixed(0)} KiB`);
 }

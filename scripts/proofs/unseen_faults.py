@@ -9,6 +9,7 @@ every third fault is reported separately as held out. AACO_PROOF_SECONDS: second
 beside every session (0). AACO_UNSEEN_THREADS: threads of the measured process (the runtime's choice). AACO_UNSEEN_FILTER: regular
 expression of fault names. AACO_UNSEEN_KEEP: a folder to write what was measured of each fault to, as tests/faults_unseen/recorded has it.
 """
+import ctypes
 import json
 import os
 import pathlib
@@ -47,6 +48,7 @@ def spin(count, cpus=None, nice=0):
     """Processes that compute, on `cpus`."""
     def begin(_):
         def ready():
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: ends with this script
             if cpus is not None:
                 os.sched_setaffinity(0, cpus)
             os.nice(nice)

@@ -29,9 +29,9 @@ core::Result<std::string> render_html(const ReportModel& model, std::string_view
 // A built page (share/web/*.html) with its data and, for browsers without script, its text; both safely escaped. Fails with
 // invalid_input where the page is not such a template.
 core::Result<std::string> fill_page(std::string_view page, const core::Json& document, std::string_view plain_text);
-inline constexpr std::array<std::string_view, 13> kCsvTables = {
-    "iterations", "parts",   "operators",  "nodes",       "kernels",          "metrics",         "telemetry",
-    "roofline",   "scaling", "work_rates", "collectives", "collective_ranks", "collective_waits"};
+inline constexpr std::array<std::string_view, 14> kCsvTables = {
+    "iterations", "parts",   "operators",  "nodes",       "kernels",          "metrics",          "telemetry",
+    "roofline",   "scaling", "work_rates", "collectives", "collective_ranks", "collective_waits", "decoder"};
 // One table of the report as CSV (RFC 4180), one of kCsvTables; a table without rows is its header.
 core::Result<std::string> render_csv(const ReportModel& model, std::string_view table);
 

@@ -6,6 +6,7 @@
 
 #include "report/attainable_section.h"
 #include "report/collectives_section.h"
+#include "report/decoder_section.h"
 #include "report/gpu_sections.h"
 #include "report/llm_section.h"
 #include "report/operating_system_section.h"
@@ -29,6 +30,7 @@ struct Sections {
   std::optional<OperatingSystem> operating_system;
   std::optional<Scaling> scaling;
   std::optional<Llm> llm;
+  std::optional<Decoder> decoder;
   std::optional<TraceTimeline> trace;  // of pages only
 };
 
@@ -57,6 +59,7 @@ inline constexpr std::tuple kSections = {
     SectionEntry{"operating_system", &Sections::operating_system, Place::after_advice},
     SectionEntry{"scaling", &Sections::scaling, Place::top},
     SectionEntry{"llm", &Sections::llm, Place::top},
+    SectionEntry{"decoder", &Sections::decoder, Place::top},
     SectionEntry{"trace", &Sections::trace, Place::details},
 };
 

@@ -35,6 +35,20 @@ struct TensorData {
   std::vector<std::byte> bytes;
 };
 
+// An output of the last call where it is; `bytes` is null where that is not host memory.
+struct TensorView {
+  ElementType type = ElementType::unknown;
+  std::vector<std::int64_t> shape;
+  const std::byte* bytes = nullptr;
+};
+
+// A value that a model hands from call to call: what one call puts out is an input of the next. In place: one tensor is input and
+// output at once.
+struct CarriedValue {
+  std::string input, output;
+  bool in_place = false;
+};
+
 struct BackendOptions {
   std::string backend = "cpu";  // name in configs/backends.yaml
   std::string provider;         // e.g. CPUExecutionProvider
@@ -59,6 +73,11 @@ class Backend {
   [[nodiscard]] virtual const std::vector<TensorInfo>& outputs() const = 0;
   // Binds all inputs once and lets the runtime allocate and keep the outputs, in device memory if available.
   virtual core::Status bind(const std::vector<TensorData>& inputs) = 0;
+  // Binds the next call of a model with a state: `inputs` are new, a carried value is the output of the last call (no copy)
+  // unless it is among `inputs`. The runtime allocates all outputs that are not in place.
+  virtual core::Status bind_next(std::vector<TensorData> inputs, const std::vector<CarriedValue>& carried) = 0;
+  // Valid until the next call is bound.
+  virtual core::Result<TensorView> view_output(std::string_view name) = 0;
   // Runs the model once with the bound tensors. Allocates nothing itself.
   virtual core::Status run_once() = 0;
   // The outputs of the last call, copied to the host.

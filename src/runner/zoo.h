@@ -29,6 +29,7 @@ struct Blueprint {
   graph::Graph graph;
   ElementType type = ElementType::float32;  // of weights and activations
   std::vector<Fill> fills;                  // one per initializer; unused by those with stored data
+  std::vector<std::size_t> streams;         // of random numbers, one per initializer; empty: its index
   std::int64_t parameters = 0;              // trained weights, without running statistics and constants
 };
 

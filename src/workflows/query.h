@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
 #include "core/environment.h"
+#include "core/json.h"
 #include "core/result.h"
 #include "core/units.h"
 
@@ -19,5 +21,17 @@ struct QueryRequest {
 
 // The answer as text; with `output` the file's path and a line end.
 core::Result<std::string> query(const QueryRequest& request, const core::Paths& paths);
+
+struct QueryLimits {
+  std::size_t rows = 10'000;
+  std::size_t bytes = 16 << 20;  // of cells as text
+  core::Nanoseconds time{10'000'000'000};
+};
+struct QueryRows {
+  core::Json rows = core::Json::array();  // objects, as `query --json` prints them
+  bool truncated = false;                 // there are more than the limits allow
+};
+// The answer up to the limits, in bounded memory.
+core::Result<QueryRows> query_rows(const std::string& sql, const QueryLimits& limits, const core::Paths& paths);
 
 }  // namespace aaco::workflows

@@ -35,7 +35,7 @@ class Import(program.ProgramTest):
         printed = self.aaco('import', *paths, '--no-report').output
         self.assertIn('Least busy of 2 GPUs: GPU 0, rank 1 is busy for', printed)
         self.assertIn('Values for GPU 0, rank 1.', printed)
-        self.assertIn('\n  GPU 0, rank 1: active', printed)
+        self.assertIn('\n  GPU 0, rank 1: kernels running', printed)
         self.assertIn('! GPU 0, rank 1: 0 of 2 kernels', printed)
         self.assertNotIn('GPU 1', printed)
         self.assertIn('of the whole trace, sum over 2 GPUs, 91.0 µs', printed)  # 5.5 and 85.5

@@ -6,6 +6,7 @@ import pathlib
 import unittest
 
 import program
+from server_test import Server
 
 MODELS = '''models:
   tokens:
@@ -83,9 +84,11 @@ class MissionCommands(program.ProgramTest):
         self.refused(self.aaco('diff', '--baseline', 'baselines/other.json', '--session', 'sessions/latest'), 3, 'other', 'aaco baseline add')
         self.assertNotEqual(self.aaco('diff', '--baseline', 'nothing').code, 0)
 
-    def test_dashboard_names_the_page(self):
-        for words in (['dashboard'], ['dashboard', '--port', '8501']):
-            self.refused(self.aaco(*words), 2, 'dashboard', 'aaco report --html')
+    def test_dashboard_opens_by_a_link(self):
+        server = Server(self, 'dashboard')
+        self.addCleanup(server.stop)
+        self.assertRegex(server.line, r'^http://127\.0\.0\.1:\d+/open\?code=[0-9a-f]{64}$')
+        self.refused(self.aaco('dashboard', '--port', 'http'), 2, 'port')
 
     def test_backend_by_its_provider(self):
         self.works('run', '--model', 'mlp', '--backend', 'CPUExecutionProvider', '-n', 5, '--no-report')

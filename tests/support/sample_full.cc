@@ -86,6 +86,14 @@ void add_sections(report::Sections& sections) {
                  8.5}};
   llm.slow = {{17, "concurrency 4", 5e9, 1e6, 2e9, 3e8, 128, {1e6, 2e6}}};
   sections.llm = std::move(llm);
+  report::Decoder decoder{"prefill 10 ms, decode 1 ms per token", "Optimum layout", {}, {}, {}};
+  const report::Decoder::Value measured{1e6, trace::Interval{9e5, 1.1e6}};
+  const report::Decoder::Predicted predicted{1e6, 8e5, 1.2e6, "CALIBRATED"};
+  decoder.levels = {
+      {"prompt 8, batch 1", 1, 8, 4, 6, measured, measured, measured, measured, predicted, predicted, 4096, 4096, 1e8}};
+  decoder.limit = {"bandwidth", "bandwidth-bound", 1e8, 4096, 1e10, "calibration", 1e7, 1.1e7, 0.8, 0.9, 0.1, {"evidence"}};
+  decoder.nodes = {{"decode", "/h.0/MatMul", "MatMul", "memory", 1e5, 0.25}};
+  sections.decoder = std::move(decoder);
   report::TraceTimeline trace{1'000, 5'000, 3, {{1, "kernel", 2, 3, 4}}, {{"gemm_f16", "gemm", "gemm"}}, {"", "grid 1 x 1 x 1"},
                               {}};
   trace.layers = {{0, 5'000, 100, {{0, 0, 1, 7, 100, 200, 1, 200, 200}, {0, 0, 0, 0, 400, 300, 2, 250, 200}}}};

@@ -13,24 +13,6 @@
 
 namespace aaco::cli {
 
-using core::Json;
-
-Json session_json(const workflows::SessionOutcome& outcome) {
-  Json accounts = Json::array();
-  for (const auto& account : outcome.manifest.accounts) accounts.push(to_json(account));
-  return Json::object({{"schema_version", 1},
-                       {"session", Json::object({{"id", outcome.manifest.id.text},
-                                                 {"path", outcome.path},
-                                                 {"kind", outcome.manifest.kind},
-                                                 {"state", outcome.manifest.state},
-                                                 {"tag", outcome.manifest.tag},
-                                                 {"fingerprint", outcome.manifest.fingerprint}})},
-                       {"outcome", trace::to_json(outcome.manifest.outcome)},
-                       {"account", std::move(accounts)},
-                       {"warnings", to_json(outcome.manifest.warnings)},
-                       {"metrics", to_json(outcome.metrics)}});
-}
-
 namespace {
 
 std::string report_text(const Context& context, const report::ReportModel& model, bool brief, bool colour) {

@@ -6,13 +6,13 @@
 #include "core/result.h"
 #include "report/model.h"
 #include "workflows/run.h"
+#include "workflows/session_json.h"
 
 namespace aaco::cli {
 
 struct Context;
 
-// What `run`, `record`, `show` and `import` print with --json (docs/formats/cli_json.md).
-core::Json session_json(const workflows::SessionOutcome& outcome);
+using workflows::session_json;
 
 // The text report on standard output.
 // `brief`: what one wants right after a run; else everything.

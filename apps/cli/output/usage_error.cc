@@ -39,8 +39,6 @@ struct OtherCommand {
   std::string_view word, hint;
 };
 constexpr std::array kOtherCommands = {
-    OtherCommand{"dashboard", "there is no dashboard server; 'aaco report --html report.html' writes an interactive page; "},
-    OtherCommand{"serve", "there is no server; 'aaco report --html report.html' writes an interactive page; "},
     OtherCommand{"profile",
                  "'aaco run --profile --model MODEL' profiles a model, 'aaco record --profile -- COMMAND' a program; "},
     OtherCommand{"monitor", "'aaco record --pid PID' observes a running process; "},

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/options/llm_model_options.h"
 #include "cli/options/llm_side.h"
 #include "cli/options/parse_problem.h"
 #include "cli/options/run_options.h"
@@ -13,13 +14,16 @@
 #include "cli/output/session_output.h"
 #include "core/environment.h"
 #include "core/numbers.h"
+#include "workflows/isolation.h"
 #include "workflows/llm_ceiling.h"
+#include "workflows/llm_model.h"
 
 namespace aaco::cli {
 namespace {
 
 struct LlmOptions {
   workflows::LlmRequest request;
+  LlmModelOptions in_process;
   std::string duration, timeout, ramp, cancel_after, server_metrics;
   bool no_chunks = false, stop_at_eos = false, no_telemetry = false, json = false, no_report = false;
   bool self_test = false;
@@ -62,16 +66,25 @@ void test_client(Context& context, const LlmOptions& options) {
 }
 
 void measure_server(Context& context, LlmOptions& options) {
-  if (options.self_test) return test_client(context, options);
-  if (options.request.url.empty())
-    return context.fail(
-        {core::ErrorCode::invalid_argument, "--url is required", "for example --url http://localhost:8000/v1", {}});
   if (auto status = resolve(options); !status) return context.fail(status.error());
   const auto outcome = workflows::llm(options.request, make_services(context));
   if (!outcome) return context.fail(outcome.error());
   finish_session(context, outcome->session, options.json, options.no_report);
   if (!options.json && !context.quiet) context.print(outcome->definitions);
   if (outcome->all_failed) context.fail({core::ErrorCode::io, "no request succeeded: " + outcome->failure, {}, {}});
+}
+
+void measure_model(Context& context, const CLI::App& verb, LlmOptions& options) {
+  if (options.request.model.empty())
+    return context.fail({core::ErrorCode::invalid_argument,
+                         "missing --url or --model",
+                         "a server: aaco llm --url http://HOST:PORT/v1; a model in this process: aaco llm --model gpt2",
+                         {}});
+  if (auto status = resolve(options); !status) return context.fail(status.error());
+  const auto request = resolve_llm_model(verb, options.in_process, options.request);
+  if (!request) return context.fail(request.error());
+  workflows::restart_for(request->run.isolation, make_services(context));
+  finish_session(context, workflows::llm_model(*request, make_services(context)), options.json, options.no_report);
 }
 
 void add_load_options(CLI::App& verb, LlmOptions& options) {
@@ -140,7 +153,10 @@ void add_prompt_options(CLI::App& verb, LlmOptions& options) {
 void add_request_options(CLI::App& verb, LlmOptions& options) {
   auto& request = options.request;
   verb.add_option("--url", request.url, "Base URL of an OpenAI-compatible API")->type_name("URL");
-  verb.add_option("--model", request.model, "Model name (default: the first one the server lists)")->type_name("NAME");
+  verb.add_option("-m,--model", request.model,
+                  "With --url: the server's name of the model (default: the first it lists); without: a decoder to run in this "
+                  "process, a name from configs/models.yaml or an .onnx file")
+      ->type_name("NAME");
   verb.add_option("--api", request.api, "chat or completions")
       ->capture_default_str()
       ->check(CLI::IsMember({"chat", "completions"}))
@@ -215,8 +231,8 @@ std::vector<std::string> with_options_of(const std::vector<std::string>& a, std:
 }
 
 void add_llm(CLI::App& app, Context& context) {
-  CLI::App* verb =
-      app.add_subcommand("llm", "Measure a language-model server token by token under load: aaco llm --url http://HOST:PORT/v1");
+  CLI::App* verb = app.add_subcommand(
+      "llm", "Measure a language model token by token: a server under load (--url) or a decoder in this process (--model)");
   auto options = std::make_shared<LlmOptions>();
   auto& request = options->request;
   add_request_options(*verb, *options);
@@ -238,8 +254,15 @@ void add_llm(CLI::App& app, Context& context) {
       "  aaco llm --url http://localhost:8000/v1 --rate 10 --duration 60s --slo ttft=200ms,tpot=50ms\n"
       "  aaco llm --url http://localhost:8000/v1 --concurrency 1,2,4,8,16 --sweep\n"
       "  aaco llm --url http://localhost:8000/v1 --replay AzureLLMInferenceTrace_code.csv --duration 5m\n"
-      "  aaco llm --self-test");
-  verb->callback([&context, options] { measure_server(context, *options); });
+      "  aaco llm --self-test\n"
+      "  aaco llm --model gpt2 --prompt-tokens 256 --output-tokens 64 --batch 1,2,4");
+  add_llm_model_options(*verb, options->in_process);
+  verb->callback([&context, options, verb] {
+    if (options->self_test) return test_client(context, *options);
+    if (options->request.url.empty()) return measure_model(context, *verb, *options);
+    if (auto status = refuse_llm_model_options(*verb); !status) return context.fail(status.error());
+    measure_server(context, *options);
+  });
 }
 
 }  // namespace aaco::cli

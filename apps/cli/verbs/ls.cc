@@ -7,21 +7,10 @@
 #include "cli/options/whole_number.h"
 #include "core/numbers.h"
 #include "report/terminal.h"
-#include "workflows/store.h"
+#include "workflows/session_list.h"
 
 namespace aaco::cli {
 namespace {
-
-core::Json entry_json(const workflows::SessionLine& line) {
-  return core::Json::object({{"id", line.id},
-                             {"path", line.path},
-                             {"created", line.created},
-                             {"kind", line.kind},
-                             {"state", line.state},
-                             {"tag", line.tag},
-                             {"what", line.what},
-                             {"p50_ns", line.p50_ns}});
-}
 
 void print_table(const Context& context, const std::vector<workflows::SessionLine>& lines) {
   if (lines.empty())
@@ -62,7 +51,7 @@ void add_ls(CLI::App& app, Context& context) {
     if (*last > 0 && lines->size() > *last) lines->erase(lines->begin(), lines->end() - static_cast<std::ptrdiff_t>(*last));
     if (!*json) return print_table(context, *lines);
     core::Json out = core::Json::array();
-    for (const auto& line : *lines) out.push(entry_json(line));
+    for (const auto& line : *lines) out.push(to_json(line));
     context.print_json(
         core::Json::object({{"schema_version", 1}, {"root", context.paths.sessions}, {"sessions", std::move(out)}}));
   });

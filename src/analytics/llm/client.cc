@@ -16,26 +16,48 @@ constexpr double kLagFloorNs = 500'000;
 // A sample is the largest lag of four ticks (serving::OwnState): a quantile of the ticks is that of the samples at the fourth
 // power of its probability.
 constexpr double kTicksPerSample = 4;
+// How finely values and lags are added up.
+constexpr std::size_t kMaxValues = 1000, kLagQuantiles = 200;
 
 std::optional<double> mean(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-std::optional<double> quantile(std::vector<double> values, double probability) {
-  if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
-  return stats::quantile_of_sorted(values, probability);
+// Of the lag of a tick, where `samples` are sorted.
+double tick_quantile(const std::vector<double>& samples, double probability) {
+  return stats::quantile_of_sorted(samples, std::pow(probability, kTicksPerSample));
+}
+
+std::vector<double> evenly(std::size_t count, const auto& quantile) {
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = quantile((static_cast<double>(i) + 0.5) / static_cast<double>(count));
+  return values;
+}
+
+// What the lag added to a quantile, estimated by adding it once more: the quantile of value + lag less that of the value. The lag is
+// independent of the values; where they scatter more than it does, a quantile moves by little more than its mean.
+double added_by_lag(const std::vector<double>& values, const std::vector<double>& samples, double probability) {
+  const auto some = evenly(std::min(values.size(), kMaxValues), [&](double p) { return stats::quantile_of_sorted(values, p); });
+  const auto lags = evenly(kLagQuantiles, [&](double p) { return tick_quantile(samples, p); });
+  std::vector<double> sums;
+  sums.reserve(some.size() * lags.size());
+  for (const double value : some)
+    for (const double lag : lags) sums.push_back(value + lag);
+  std::sort(sums.begin(), sums.end());
+  return stats::quantile_of_sorted(sums, probability) - stats::quantile_of_sorted(values, probability);
 }
 
 // The reason, where the lag of the event loop may have moved the quantile.
-std::optional<std::string> moved(std::string_view name, const std::optional<stats::Quantile>& result,
-                                 const std::optional<double>& lag) {
-  if (!result || !lag) return std::nullopt;
+std::optional<std::string> moved(std::string_view name, const std::optional<stats::Quantile>& result, double probability,
+                                 const Load& load, const std::vector<double>& samples) {
+  if (!result || samples.empty()) return std::nullopt;
+  const double lag = tick_quantile(samples, probability);
+  const double added = load.ttft_values.empty() ? lag : added_by_lag(load.ttft_values, samples, probability);
   const double half = result->ci95 ? (result->ci95->high - result->ci95->low) / 2 : 0;
-  if (*lag <= std::max({half, kLagShare * result->value, kLagFloorNs})) return std::nullopt;
-  return fmt::format("the client's event loop was up to {} late, which may have moved {} ({}) by more than its interval",
-                     core::format_duration(*lag), name, core::format_duration(result->value));
+  if (added <= std::max({half, kLagShare * result->value, kLagFloorNs})) return std::nullopt;
+  return fmt::format("the client's event loop was up to {} late, which may have moved {} ({}) by {}", core::format_duration(lag), name,
+                     core::format_duration(result->value), core::format_duration(added));
 }
 
 }  // namespace
@@ -54,10 +76,13 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
 }
 
 OwnLimit judge_client(const Load& load, const OwnState& state) {
-  OwnLimit limit{.cpu_ratio = mean(state.cpu_ratio),
-                 .run_queue_ratio = mean(state.run_queue_ratio),
-                 .loop_lag_p50_ns = quantile(state.loop_lag_ns, std::pow(0.5, kTicksPerSample)),
-                 .loop_lag_p99_ns = quantile(state.loop_lag_ns, std::pow(0.99, kTicksPerSample))};
+  OwnLimit limit{.cpu_ratio = mean(state.cpu_ratio), .run_queue_ratio = mean(state.run_queue_ratio)};
+  std::vector<double> lags = state.loop_lag_ns;
+  std::sort(lags.begin(), lags.end());
+  if (!lags.empty()) {
+    limit.loop_lag_p50_ns = tick_quantile(lags, 0.5);
+    limit.loop_lag_p99_ns = tick_quantile(lags, 0.99);
+  }
   const double busy = limit.cpu_ratio.value_or(0) + limit.run_queue_ratio.value_or(0);
   if (busy > kBusyClient)
     limit.reasons.push_back(fmt::format("the client's thread was on or waiting for a CPU {} of the time ({} on it, {} waiting)",
@@ -67,8 +92,8 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
     limit.reasons.push_back(fmt::format("the client's thread waited for a CPU {} of the time, longer than it ran ({})",
                                         core::format_percent(*limit.run_queue_ratio),
                                         core::format_percent(limit.cpu_ratio.value_or(0))));
-  for (auto reason : {moved("the median TTFT", load.ttft.p50, limit.loop_lag_p50_ns),
-                      moved("the TTFT P99", load.ttft.p99, limit.loop_lag_p99_ns)})
+  for (auto reason : {moved("the median TTFT", load.ttft.p50, 0.5, load, lags),
+                      moved("the TTFT P99", load.ttft.p99, 0.99, load, lags)})
     if (reason) limit.reasons.push_back(*std::move(reason));
   limit.limited = !limit.reasons.empty();
   if (busy > kBusyClient) limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;

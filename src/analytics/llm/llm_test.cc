@@ -268,6 +268,25 @@ TEST(Client, LagOfASlowAnswerIsNotTheLimit) {
                             {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}})
                    .limited);
 }
+// Answers that scatter between 10 and 20 ms, and a client that is 2 ms late once in twenty ticks: the P99 moves by about the mean lag.
+TEST(Client, RareLagBesideScatteringAnswersIsNotTheLimit) {
+  Load load;
+  for (int i = 0; i < 1000; ++i) load.ttft_values.push_back((10 + 0.01 * i) * kMs);
+  load.ttft = stats::summarize(load.ttft_values);
+  OwnState state;
+  for (int i = 0; i < 100; ++i) state.loop_lag_ns.push_back(i % 5 == 0 ? 2e6 : 5e4);
+  EXPECT_FALSE(judge_client(load, state).limited);
+  EXPECT_NEAR(*judge_client(load, state).loop_lag_p50_ns, 5e4, 1);
+}
+// The same lag beside answers of one length is their P99.
+TEST(Client, RareLagBesideEqualAnswersIsTheLimit) {
+  Load load;
+  load.ttft_values.assign(1000, 10.0 * kMs);
+  load.ttft = stats::summarize(load.ttft_values);
+  OwnState state;
+  for (int i = 0; i < 100; ++i) state.loop_lag_ns.push_back(i % 5 == 0 ? 2e6 : 5e4);
+  EXPECT_TRUE(judge_client(load, state).limited);
+}
 TEST(Client, NoSamplesIsNotTheLimit) { EXPECT_FALSE(judge_client(load_of(10, 1, 10), {}).limited); }
 
 ServerState cpu_state(double cores, double waits, std::optional<double> throttled) {

@@ -169,6 +169,8 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     good += !slo.empty() && is_good(row, times, gaps, slo) ? 1 : 0;
   }
   load.ttft = stats::summarize(series.ttft);
+  load.ttft_values = series.ttft;
+  std::sort(load.ttft_values.begin(), load.ttft_values.end());
   load.ttft_sent = stats::summarize(series.ttft_sent);
   load.e2el = stats::summarize(series.e2el);
   load.e2el_sent = stats::summarize(series.e2el_sent);

@@ -192,6 +192,26 @@ std::string collective_waits(const ReportModel& model) {
   return table.take();
 }
 
+std::string decoder(const ReportModel& model) {
+  CsvTable table({"load", "batch", "prompt_tokens", "output_tokens", "complete", "prefill_ns", "prefill_low_ns",
+                  "prefill_high_ns", "predicted_prefill_ns", "token_ns", "token_low_ns", "token_high_ns", "predicted_token_ns",
+                  "prefill_tokens_per_second", "decode_tokens_per_second", "cache_bytes", "predicted_cache_bytes", "rss_bytes"});
+  const auto value = [&](const std::optional<Decoder::Value>& of) { table.field(of ? of->value : NAN); };
+  const auto time = [&](const std::optional<Decoder::Value>& of, const std::optional<Decoder::Predicted>& predicted) {
+    value(of);
+    table.field(of && of->ci95 ? of->ci95->low : NAN).field(of && of->ci95 ? of->ci95->high : NAN);
+    table.field(predicted ? predicted->value : NAN);
+  };
+  for (const Decoder::Level& level : model.sections.decoder.value_or(Decoder()).levels) {
+    table.field(level.load).field(level.batch).field(level.prompt_tokens).field(level.output_tokens).field(level.complete);
+    time(level.prefill_ns, level.predicted_prefill_ns), time(level.token_ns, level.predicted_token_ns);
+    value(level.prefill_tokens_per_second), value(level.decode_tokens_per_second);
+    table.field(level.cache_bytes.value_or(NAN)).field(level.predicted_cache_bytes.value_or(NAN));
+    table.field(level.rss_bytes.value_or(NAN)).end();
+  }
+  return table.take();
+}
+
 }  // namespace
 
 core::Result<std::string> render_csv(const ReportModel& model, std::string_view table) {
@@ -204,6 +224,7 @@ core::Result<std::string> render_csv(const ReportModel& model, std::string_view 
   if (table == "telemetry") return telemetry(model);
   if (table == "roofline") return roofline(model);
   if (table == "scaling") return scaling(model);
+  if (table == "decoder") return decoder(model);
   if (table == "work_rates") return work_rates(model);
   if (table == "collectives") return collectives(model);
   if (table == "collective_ranks") return collective_ranks(model);

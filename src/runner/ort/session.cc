@@ -23,6 +23,8 @@ class Session final : public Backend {
   [[nodiscard]] const std::vector<TensorInfo>& inputs() const override { return inputs_; }
   [[nodiscard]] const std::vector<TensorInfo>& outputs() const override { return outputs_; }
   core::Status bind(const std::vector<TensorData>& inputs) override;
+  core::Status bind_next(std::vector<TensorData> inputs, const std::vector<CarriedValue>& carried) override;
+  core::Result<TensorView> view_output(std::string_view name) override;
   core::Status run_once() override;
   core::Result<std::vector<TensorData>> read_outputs() override;
   [[nodiscard]] Json describe() const override;
@@ -30,6 +32,14 @@ class Session final : public Backend {
 
  private:
   core::Result<std::shared_ptr<OrtSessionOptions>> session_options() const;
+  // A tensor bound as an input, with the bytes it points into where they are ours.
+  struct Fed {
+    TensorData data;
+    std::shared_ptr<OrtValue> value;
+  };
+  using FedInputs = std::map<std::string, std::shared_ptr<Fed>>;
+  core::Result<std::vector<std::shared_ptr<OrtValue>>> bound_outputs() const;
+  core::Result<FedInputs> carry(const std::vector<CarriedValue>& carried, FedInputs given) const;
   [[nodiscard]] int pool_threads() const;
   [[nodiscard]] std::string pool_affinities() const;
   core::Status check_placement() const;
@@ -45,6 +55,7 @@ class Session final : public Backend {
   std::vector<TensorData> data_;  // the bytes the bound inputs point into
   std::vector<std::shared_ptr<OrtValue>> values_;
   std::shared_ptr<OrtIoBinding> binding_;
+  FedInputs fed_;  // of bind_next()
   std::map<std::string, std::int64_t> placement_;
   std::vector<std::string> complaints_;  // warnings and errors ONNX Runtime logged while loading
   bool outputs_kept_ = false;
@@ -160,6 +171,84 @@ core::Status Session::bind(const std::vector<TensorData>& inputs) {
   return {};
 }
 
+core::Result<std::vector<std::shared_ptr<OrtValue>>> Session::bound_outputs() const {
+  const OrtApi& call = *api_->call;
+  OrtAllocator* allocator = nullptr;
+  AACO_TRY(api_->check(call.GetAllocatorWithDefaultOptions(&allocator), "reading outputs"));
+  OrtValue** values = nullptr;
+  std::size_t count = 0;
+  AACO_TRY(api_->check(call.GetBoundOutputValues(binding_.get(), allocator, &values, &count), "reading outputs"));
+  std::vector<std::shared_ptr<OrtValue>> owners;
+  for (std::size_t i = 0; i < count; ++i) owners.push_back(api_->own(values[i], call.ReleaseValue));
+  if (values != nullptr) AACO_TRY(api_->check(call.AllocatorFree(allocator, values), "reading outputs"));
+  return owners;
+}
+
+// The given inputs and the carried ones: of the last call's outputs, or as they were where they are in place.
+core::Result<Session::FedInputs> Session::carry(const std::vector<CarriedValue>& carried, FedInputs given) const {
+  std::vector<std::shared_ptr<OrtValue>> last;
+  for (const CarriedValue& value : carried) {
+    if (given.contains(value.input)) continue;
+    if (value.in_place) {
+      const auto before = fed_.find(value.input);
+      if (before == fed_.end())
+        return core::fail(ErrorCode::invalid_argument, "input '" + value.input + "' has no value to carry");
+      given.insert(*before);
+      continue;
+    }
+    if (last.empty()) {
+      AACO_ASSIGN(last, bound_outputs());
+    }
+    const auto output =
+        std::find_if(outputs_.begin(), outputs_.end(), [&](const auto& info) { return info.name == value.output; });
+    const auto place = static_cast<std::size_t>(output - outputs_.begin());
+    if (place >= last.size())
+      return core::fail(ErrorCode::invalid_argument, "output '" + value.output + "' has no value to carry");
+    given.emplace(value.input, std::make_shared<Fed>(Fed{{}, last[place]}));
+  }
+  return given;
+}
+
+core::Status Session::bind_next(std::vector<TensorData> inputs, const std::vector<CarriedValue>& carried) {
+  const OrtApi& call = *api_->call;
+  FedInputs given;
+  for (TensorData& input : inputs) {
+    auto fed = std::make_shared<Fed>(Fed{std::move(input), nullptr});
+    AACO_ASSIGN(fed->value, wrap(*api_, cpu_.get(), fed->data));
+    given.emplace(fed->data.name, std::move(fed));
+  }
+  AACO_ASSIGN(FedInputs next, carry(carried, std::move(given)));
+  if (!binding_) {
+    OrtIoBinding* raw = nullptr;
+    AACO_TRY(api_->check(call.CreateIoBinding(session_.get(), &raw), "binding"));
+    binding_ = api_->own(raw, call.ReleaseIoBinding);
+  }
+  call.ClearBoundInputs(binding_.get());
+  call.ClearBoundOutputs(binding_.get());
+  for (const auto& [name, fed] : next)
+    AACO_TRY(api_->check(call.BindInput(binding_.get(), name.c_str(), fed->value.get()), "input '" + name + "'"));
+  AACO_ASSIGN(const auto memory, output_memory());
+  for (const TensorInfo& output : outputs_) {
+    const auto in_place = std::find_if(carried.begin(), carried.end(),
+                                       [&](const CarriedValue& value) { return value.in_place && value.output == output.name; });
+    AACO_TRY(api_->check(in_place != carried.end()
+                             ? call.BindOutput(binding_.get(), output.name.c_str(), next.at(in_place->input)->value.get())
+                             : call.BindOutputToDevice(binding_.get(), output.name.c_str(), memory.get()),
+                         "output '" + output.name + "'"));
+  }
+  fed_ = std::move(next);
+  outputs_kept_ = true;  // the next call has other outputs
+  return {};
+}
+
+core::Result<TensorView> Session::view_output(std::string_view name) {
+  AACO_ASSIGN(const auto values, bound_outputs());
+  const auto output = std::find_if(outputs_.begin(), outputs_.end(), [&](const auto& info) { return info.name == name; });
+  const auto place = static_cast<std::size_t>(output - outputs_.begin());
+  if (place >= values.size()) return core::fail(ErrorCode::not_found, "the model has no output '" + std::string(name) + "'");
+  return view(*api_, std::string(name), values[place].get());
+}
+
 // Binds the outputs of the first run, so that later ones write into the same memory. A model whose output shapes depend on its
 // data keeps outputs that the runtime allocates.
 core::Status Session::keep_outputs() {
@@ -168,14 +257,7 @@ core::Status Session::keep_outputs() {
   for (const TensorInfo& output : outputs_)
     for (std::size_t i = 0; i < output.shape.size(); ++i)
       if (output.shape[i] < 0 && output.symbols[i].empty()) return {};
-  OrtAllocator* allocator = nullptr;
-  AACO_TRY(api_->check(call.GetAllocatorWithDefaultOptions(&allocator), "binding outputs"));
-  OrtValue** values = nullptr;
-  std::size_t count = 0;
-  AACO_TRY(api_->check(call.GetBoundOutputValues(binding_.get(), allocator, &values, &count), "binding outputs"));
-  std::vector<std::shared_ptr<OrtValue>> kept;
-  for (std::size_t i = 0; i < count; ++i) kept.push_back(api_->own(values[i], call.ReleaseValue));
-  if (values != nullptr) AACO_TRY(api_->check(call.AllocatorFree(allocator, values), "binding outputs"));
+  AACO_ASSIGN(const auto kept, bound_outputs());
   for (std::size_t i = 0; i < kept.size() && i < outputs_.size(); ++i)
     AACO_TRY(api_->check(call.BindOutput(binding_.get(), outputs_[i].name.c_str(), kept[i].get()),
                          "output '" + outputs_[i].name + "'"));
@@ -191,15 +273,7 @@ core::Status Session::run_once() {
 }
 
 core::Result<std::vector<TensorData>> Session::read_outputs() {
-  const OrtApi& call = *api_->call;
-  OrtAllocator* allocator = nullptr;
-  AACO_TRY(api_->check(call.GetAllocatorWithDefaultOptions(&allocator), "reading outputs"));
-  OrtValue** values = nullptr;
-  std::size_t count = 0;
-  AACO_TRY(api_->check(call.GetBoundOutputValues(binding_.get(), allocator, &values, &count), "reading outputs"));
-  std::vector<std::shared_ptr<OrtValue>> owners;
-  for (std::size_t i = 0; i < count; ++i) owners.push_back(api_->own(values[i], call.ReleaseValue));
-  if (values != nullptr) AACO_TRY(api_->check(call.AllocatorFree(allocator, values), "reading outputs"));
+  AACO_ASSIGN(const auto owners, bound_outputs());
   std::vector<TensorData> data;
   for (std::size_t i = 0; i < owners.size() && i < outputs_.size(); ++i) {
     AACO_ASSIGN(TensorData copy, copy_out(*api_, outputs_[i].name, owners[i].get()));

@@ -120,4 +120,23 @@ core::Result<TensorData> copy_out(const Api& api, const std::string& name, const
   return data;
 }
 
+core::Result<TensorView> view(const Api& api, const std::string& name, const OrtValue* value) {
+  OrtTensorTypeAndShapeInfo* info = nullptr;
+  AACO_TRY(api.check(api.call->GetTensorTypeAndShape(value, &info), name));
+  const auto owner = api.own(info, api.call->ReleaseTensorTypeAndShapeInfo);
+  TensorInfo shape;
+  shape.name = name;
+  AACO_TRY(fill_shape(api, info, shape));
+  TensorView out{shape.type, std::move(shape.shape), nullptr};
+  const OrtMemoryInfo* memory = nullptr;
+  const char* where = nullptr;
+  AACO_TRY(api.check(api.call->GetTensorMemoryInfo(value, &memory), name));
+  AACO_TRY(api.check(api.call->MemoryInfoGetName(memory, &where), name));
+  if (std::string_view(where) != "Cpu") return out;
+  void* source = nullptr;
+  AACO_TRY(api.check(api.call->GetTensorMutableData(const_cast<OrtValue*>(value), &source), name));
+  out.bytes = static_cast<const std::byte*>(source);
+  return out;
+}
+
 }  // namespace aaco::runner::ort

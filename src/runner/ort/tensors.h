@@ -17,4 +17,7 @@ core::Result<std::shared_ptr<OrtValue>> wrap(const Api& api, const OrtMemoryInfo
 // A host copy of a value's elements; unsupported for strings and for memory the host cannot read.
 core::Result<TensorData> copy_out(const Api& api, const std::string& name, const OrtValue* value);
 
+// The value where it is.
+core::Result<TensorView> view(const Api& api, const std::string& name, const OrtValue* value);
+
 }  // namespace aaco::runner::ort

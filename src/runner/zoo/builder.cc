@@ -119,6 +119,14 @@ std::vector<TensorId> Builder::node_n(std::string op_type, std::size_t outputs, 
   return blueprint_.graph.nodes.back().outputs;
 }
 
+std::vector<TensorId> Builder::runtime_node(std::string op_type, std::size_t outputs, std::vector<TensorId> inputs,
+                                            std::vector<graph::Attribute> attributes) {
+  const auto made = node_n(std::move(op_type), outputs, std::move(inputs), std::move(attributes));
+  blueprint_.graph.nodes.back().domain = "com.microsoft";
+  blueprint_.graph.opsets["com.microsoft"] = 1;
+  return made;
+}
+
 Blueprint Builder::finish() && { return std::move(blueprint_); }
 
 }  // namespace aaco::runner::zoo

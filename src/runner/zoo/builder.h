@@ -55,6 +55,10 @@ class Builder {
   std::vector<TensorId> node_n(std::string op_type, std::size_t outputs, std::vector<TensorId> inputs,
                                std::vector<graph::Attribute> attributes = {});
 
+  // Of ONNX Runtime's own operators (domain com.microsoft).
+  std::vector<TensorId> runtime_node(std::string op_type, std::size_t outputs, std::vector<TensorId> inputs,
+                                     std::vector<graph::Attribute> attributes);
+
   Blueprint finish() &&;
 
  private:

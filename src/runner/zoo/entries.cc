@@ -1,3 +1,4 @@
+#include "runner/zoo/cache.h"
 #include "runner/zoo/families.h"
 
 // The list of the zoo. Published parameter counts: torchvision's model tables, the models' own cards (Hugging Face), and the
@@ -65,6 +66,13 @@ void add_transformers(std::vector<Entry>& all) {
                  build_distilbert});
 }
 
+// Later parameters of decoders: their default does not enter the name of a generated file (make.cc).
+Parameter cache_parameter(std::int64_t maximum) {
+  return {std::string(kCacheParameter), 1, 0, maximum,
+          maximum < 3 ? "key/value cache: 0 none, 1 Optimum, 2 Optimum merged (use_cache_branch)"
+                      : "key/value cache: 0 none, 1 Optimum, 2 Optimum merged, 3 ONNX Runtime GenAI (GroupQueryAttention)"};
+}
+
 void add_gpt2(std::vector<Entry>& all) {
   struct Size {
     const char* name;
@@ -80,7 +88,7 @@ void add_gpt2(std::vector<Entry>& all) {
                    size.title,
                    {},
                    size.parameters,
-                   {layers(size.layers), {"heads", size.heads, 1, 256, "attention heads (of size 64)"}},
+                   {layers(size.layers), {"heads", size.heads, 1, 256, "attention heads (of size 64)"}, cache_parameter(2)},
                    build_gpt2});
 }
 
@@ -127,7 +135,8 @@ void add_llama(std::vector<Entry>& all) {
                     {"ffn", size.ffn, 1, 262144, "width of the feed-forward layers"},
                     {"vocab", size.vocabulary, 1, 1'000'000, "tokens"},
                     {"rope_theta", size.theta, 1, 100'000'000, "base of the rotary embedding (RoPE theta)"},
-                    {"tied", size.tied, 0, 1, "1: the output head shares the embedding weights"}},
+                    {"tied", size.tied, 0, 1, "1: the output head shares the embedding weights"},
+                    cache_parameter(3)},
                    build_llama});
 }
 

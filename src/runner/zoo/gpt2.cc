@@ -37,7 +37,8 @@ core::Result<Blueprint> build_gpt2(const Entry& entry, const Config& config) {
   const std::int64_t heads = entry.value(config, "heads");
   const std::int64_t width = heads * kHeadSize;
   Builder b(entry.name, config.type);
-  const DecoderInputs inputs = decoder_inputs(b, layers, heads, kHeadSize);
+  const CacheKind kind = cache_of(entry, config);
+  const DecoderInputs inputs = decoder_inputs(b, kind, layers, heads, kHeadSize);
   std::vector<DecoderInputs::Layer> present(inputs.past.size());
   TensorId logits;
   {
@@ -54,8 +55,14 @@ core::Result<Blueprint> build_gpt2(const Entry& entry, const Config& config) {
     x = layer_norm(b, "ln_f", x, width, kEpsilon);
     logits = b.node("MatMul", {x, b.node("Transpose", {words.table}, {{"perm", Dims{1, 0}}})});
   }
-  decoder_outputs(b, logits, kVocabulary, present, heads, kHeadSize);
-  return std::move(b).finish();
+  decoder_outputs(b, kind, logits, kVocabulary, present, heads, kHeadSize);
+  Blueprint made = std::move(b).finish();
+  if (kind == CacheKind::optimum) return made;
+  Config usual = config;
+  usual.values.erase(std::string(kCacheParameter));
+  AACO_ASSIGN(const Blueprint base, build_gpt2(entry, usual));
+  share_weights(made, base);
+  return made;
 }
 
 }  // namespace aaco::runner::zoo

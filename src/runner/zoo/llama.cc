@@ -1,4 +1,5 @@
 #include <cmath>
+#include <functional>
 
 #include "runner/zoo/cache.h"
 #include "runner/zoo/families.h"
@@ -73,6 +74,16 @@ TensorId repeat_heads(Builder& b, TensorId x, const Sizes& sizes) {
   return b.node("Reshape", {wide, b.constant({0, sizes.heads, -1, sizes.head()})});
 }
 
+TensorId grouped_attention(Builder& b, TensorId x, const Sizes& sizes, GroupedAttention& groups, const DecoderInputs::Layer& past,
+                           DecoderInputs::Layer& present) {
+  const Builder::Scope scope(b, "self_attn");
+  const std::int64_t kv_width = sizes.kv_heads * sizes.head();
+  const TensorId q = dense(b, "q_proj", x, sizes.hidden, sizes.hidden, false);
+  const TensorId k = dense(b, "k_proj", x, sizes.hidden, kv_width, false);
+  const TensorId v = dense(b, "v_proj", x, sizes.hidden, kv_width, false);
+  return dense(b, "o_proj", groups.attend(b, q, k, v, past, present), sizes.hidden, sizes.hidden, false);
+}
+
 TensorId attention(Builder& b, TensorId x, const Sizes& sizes, const Rotation& angles, TensorId mask,
                    const DecoderInputs::Layer& past, DecoderInputs::Layer& present) {
   const Builder::Scope scope(b, "self_attn");
@@ -86,6 +97,24 @@ TensorId attention(Builder& b, TensorId x, const Sizes& sizes, const Rotation& a
   const TensorId seen =
       attend(b, turned, repeat_heads(b, present.key, sizes), repeat_heads(b, present.value, sizes), sizes.head(), mask);
   return dense(b, "o_proj", merge_heads(b, seen, sizes.hidden), sizes.hidden, sizes.hidden, false);
+}
+
+using Attention = std::function<TensorId(TensorId x, const DecoderInputs::Layer& past, DecoderInputs::Layer& present)>;
+
+// What all layers share is built here: mask and angles, or the lengths and tables of GroupQueryAttention.
+Attention attention_of(Builder& b, CacheKind kind, const DecoderInputs& inputs, const Sizes& sizes) {
+  if (kind == CacheKind::genai) {
+    GroupedAttention groups(b, inputs.attention_mask,
+                            {sizes.heads, sizes.kv_heads, sizes.head(), static_cast<double>(sizes.theta)});
+    return [&b, &sizes, groups](TensorId x, const DecoderInputs::Layer& past, DecoderInputs::Layer& present) mutable {
+      return grouped_attention(b, x, sizes, groups, past, present);
+    };
+  }
+  const TensorId mask = additive_mask(b, causal_keep(b, inputs.ids, inputs.attention_mask));
+  const Rotation angles = rotation(b, inputs.positions, sizes);
+  return [&b, &sizes, mask, angles](TensorId x, const DecoderInputs::Layer& past, DecoderInputs::Layer& present) {
+    return attention(b, x, sizes, angles, mask, past, present);
+  };
 }
 
 TensorId feed_forward(Builder& b, TensorId x, const Sizes& sizes) {
@@ -112,7 +141,8 @@ core::Result<Sizes> sizes_of(const Entry& entry, const Config& config) {
 core::Result<Blueprint> build_llama(const Entry& entry, const Config& config) {
   AACO_ASSIGN(const Sizes sizes, sizes_of(entry, config));
   Builder b(entry.name, config.type);
-  const DecoderInputs inputs = decoder_inputs(b, sizes.layers, sizes.kv_heads, sizes.head());
+  const CacheKind kind = cache_of(entry, config);
+  const DecoderInputs inputs = decoder_inputs(b, kind, sizes.layers, sizes.kv_heads, sizes.head());
   std::vector<DecoderInputs::Layer> present(inputs.past.size());
   Embedding words;
   TensorId x;
@@ -120,20 +150,24 @@ core::Result<Blueprint> build_llama(const Entry& entry, const Config& config) {
     const Builder::Scope scope(b, "model");
     words = embed(b, "embed_tokens", inputs.ids, sizes.vocabulary, sizes.hidden);
     x = words.rows;
-    const TensorId mask = additive_mask(b, causal_keep(b, inputs.ids, inputs.attention_mask));
-    const Rotation angles = rotation(b, inputs.positions, sizes);
+    const Attention attend = attention_of(b, kind, inputs, sizes);
     for (std::size_t layer = 0; layer < present.size(); ++layer) {
       const Builder::Scope block(b, "layers." + std::to_string(layer));
-      x = b.node("Add", {x, attention(b, rms_norm(b, "input_layernorm", x, sizes.hidden), sizes, angles, mask, inputs.past[layer],
-                                      present[layer])});
+      x = b.node("Add", {x, attend(rms_norm(b, "input_layernorm", x, sizes.hidden), inputs.past[layer], present[layer])});
       x = b.node("Add", {x, feed_forward(b, rms_norm(b, "post_attention_layernorm", x, sizes.hidden), sizes)});
     }
     x = rms_norm(b, "norm", x, sizes.hidden);
   }
   const TensorId logits = sizes.tied ? b.node("MatMul", {x, b.node("Transpose", {words.table}, {{"perm", Dims{1, 0}}})})
                                      : dense(b, "lm_head", x, sizes.hidden, sizes.vocabulary, false);
-  decoder_outputs(b, logits, sizes.vocabulary, present, sizes.kv_heads, sizes.head());
-  return std::move(b).finish();
+  decoder_outputs(b, kind, logits, sizes.vocabulary, present, sizes.kv_heads, sizes.head());
+  Blueprint made = std::move(b).finish();
+  if (kind == CacheKind::optimum) return made;
+  Config usual = config;
+  usual.values.erase(std::string(kCacheParameter));
+  AACO_ASSIGN(const Blueprint base, build_llama(entry, usual));
+  share_weights(made, base);
+  return made;
 }
 
 }  // namespace aaco::runner::zoo

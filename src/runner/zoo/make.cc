@@ -10,6 +10,7 @@
 #include "core/numbers.h"
 #include "runner/memory_fit.h"
 #include "runner/zoo.h"
+#include "runner/zoo/cache.h"
 #include "runner/zoo/weights.h"
 
 namespace aaco::runner::zoo {
@@ -30,7 +31,8 @@ std::string folder_name(const Entry& entry, const Config& config, std::uint64_t 
   std::string key = "version " + std::to_string(kGeneratorVersion) + "\nmodel " + entry.name + "\ndtype " +
                     std::string(graph::to_string(config.type)) + "\nseed " + std::to_string(seed);
   for (const Parameter& parameter : entry.parameters)
-    key += "\n" + parameter.name + " " + std::to_string(entry.value(config, parameter.name));
+    if (parameter.name != kCacheParameter || entry.value(config, parameter.name) != parameter.value)
+      key += "\n" + parameter.name + " " + std::to_string(entry.value(config, parameter.name));
   return entry.name + "-" + core::sha256_hex(key).substr(0, 16);
 }
 

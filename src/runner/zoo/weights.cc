@@ -44,7 +44,7 @@ core::Status SeededWeights::read(std::size_t index, std::int64_t offset, std::sp
   const std::int64_t size = type == ElementType::float32 ? 4 : 2;
   AACO_CHECK(offset % size == 0 && static_cast<std::int64_t>(out.size()) % size == 0);
 
-  const core::Random stream = core::Random(seed_).fork(index);
+  const core::Random stream = core::Random(seed_).fork(blueprint_.streams.empty() ? index : blueprint_.streams[index]);
   std::vector<float> block(static_cast<std::size_t>(kBlockElements));
   std::int64_t element = offset / size;
   std::int64_t left = static_cast<std::int64_t>(out.size()) / size;

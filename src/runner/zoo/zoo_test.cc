@@ -124,6 +124,14 @@ TEST(Zoo, DecodersReadAndWriteTheirCache) {
             "[batch_size, 12, past_sequence_length + sequence_length, 64]");
 }
 
+TEST(Zoo, DecodersHaveEachLayoutOfACache) {
+  EXPECT_EQ(build("llama-tiny,cache=0").graph.outputs.size(), 1U);
+  EXPECT_EQ(build("llama-tiny,cache=2").graph.inputs.size(), build("llama-tiny").graph.inputs.size() + 1);
+  EXPECT_EQ(count(build("llama-tiny,cache=3"), "GroupQueryAttention"), 5);
+  EXPECT_EQ(build("llama-tiny,cache=3").parameters, build("llama-tiny").parameters);
+  EXPECT_THAT(refusal("gpt2,cache=3"), testing::HasSubstr("cache is 3, must be between 0 and 2"));
+}
+
 TEST(Zoo, GroupedQueriesShareKeysAndValues) {
   EXPECT_EQ(count(build("llama-tiny"), "Expand"), 2 * 5);
   EXPECT_EQ(count(build("llama-tiny,kv_heads=8"), "Expand"), 0);

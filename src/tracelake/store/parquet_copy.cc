@@ -10,12 +10,13 @@ using duckdb::identifier;
 using duckdb::literal;
 
 // Version 2 pages hold differences of integers: a kernel table takes a sixth of the room and less time. Columns of many values
-// give up their dictionary early. A row group is kept in memory until it is full: a small one stays in the processor's cache
-// (docs/results.md).
+// give up their dictionary early. Bloom filters would stay in memory until the file ends: megabytes per minute of a long
+// recording, and no query selects by single values. A row group is kept in memory until it is full: a small one stays in the
+// processor's cache (docs/results.md).
 std::string copy_statement(const std::string& select, const std::string& file) {
   return "COPY (" + select + ") TO " + literal(file) +
-         " (FORMAT parquet, PARQUET_VERSION V2, COMPRESSION zstd, DICTIONARY_SIZE_LIMIT 2048, ROW_GROUP_SIZE 30720, KV_METADATA "
-         "{" +
+         " (FORMAT parquet, PARQUET_VERSION V2, COMPRESSION zstd, DICTIONARY_SIZE_LIMIT 2048, ROW_GROUP_SIZE 30720, "
+         "WRITE_BLOOM_FILTER false, KV_METADATA {" +
          std::string(kSchemaVersionKey) + ": '" + std::to_string(trace::kSessionSchemaVersion) + "'})";
 }
 

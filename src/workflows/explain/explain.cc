@@ -125,6 +125,7 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
     out.load = std::string(manifest.outcome.llm["summary"].text());
     for (const trace::Warning& warning : manifest.warnings)
       if (warning.id.starts_with("llm.")) out.causes.push_back(warning.message);
+    for (const Json& cause : manifest.outcome.llm["causes"].items()) out.causes.emplace_back(cause.text());
   } else {
     AACO_ASSIGN(out.bottleneck, bottleneck_document(loaded, manifest, metrics, services.paths));
   }

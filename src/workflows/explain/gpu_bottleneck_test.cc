@@ -71,7 +71,7 @@ TEST(JudgeGpu, TheCauseBelongsToTheClass) {
 }
 TEST(JudgeGpu, NoCauseOfAnotherClass) {
   EXPECT_EQ(cause_id(0.7, 0.1, {idle_cause("first-use", "warmup", 400)}), "");
-  EXPECT_EQ(cause_id(0, 0, {idle_cause("data-loading", "host", 400)}), "") << "the device computes";
+  EXPECT_EQ(cause_id(0, 0, {idle_cause("data-loading", "host", 100)}), "") << "the device computes";
 }
 TEST(JudgeGpu, DispatchIsTheCauseOfALaunchRate) {
   EXPECT_EQ(

@@ -30,59 +30,53 @@ std::string id(const char* class_id, const Json& of, bool unknown = false, const
   return std::string(headline_cause(class_id, unknown, of, straggler, 1000)["id"].text());
 }
 
+Json list_of(std::vector<Json> items) {
+  Json list = Json::array();
+  for (Json& one : items) list.push(std::move(one));
+  return list;
+}
+
 TEST(HeadlineCause, FamilyOfTheKernelsWithThatLimit) {
-  const Json one = gpu(0.9, 0, Json::array({
-  kernel("gemm", "compute", 60), kernel("elementwise", "memory", 40)}}));
-EXPECT_EQ(id("compute_bound", one), "matrix-products");
-EXPECT_EQ(id("memory_bound", one), "elementwise");
-EXPECT_NEAR(*headline_cause("compute_bound", false, one, {}, 1000)["span_share_ratio"].as_f64(), 0.54, 1e-9);
+  const Json one = gpu(0.9, 0, list_of({kernel("gemm", "compute", 60), kernel("elementwise", "memory", 40)}));
+  EXPECT_EQ(id("compute_bound", one), "matrix-products");
+  EXPECT_EQ(id("memory_bound", one), "elementwise");
+  EXPECT_NEAR(*headline_cause("compute_bound", false, one, {}, 1000)["span_share_ratio"].as_f64(), 0.54, 1e-9);
 }
 TEST(HeadlineCause, NoFamilyLeads) {
-  const Json kernels = Json::array({
-  kernel("gemm", "compute", 40), kernel("attention", "compute", 35), kernel("softmax", "compute", 25)}});
-EXPECT_EQ(id("compute_bound", gpu(0.9, 0, kernels)), "");
-  EXPECT_EQ(id("compute_bound", gpu(0.9, 0, Json::array({
-  kernel("other", "compute", 40)}
-  }))), "");
-  EXPECT_EQ(id("compute_bound", gpu(0.9, 0, Json::array())), "");
-  }
+  const Json kernels =
+      list_of({kernel("gemm", "compute", 40), kernel("attention", "compute", 35), kernel("softmax", "compute", 25)});
+  EXPECT_EQ(id("compute_bound", gpu(0.9, 0, kernels)), "");
+  EXPECT_EQ(id("compute_bound", gpu(0.9, 0, list_of({kernel("other", "compute", 40)}))), "");
+  EXPECT_EQ(id("compute_bound", gpu(0.9, 0, list_of({}))), "");
+}
 TEST(HeadlineCause, OfKernelsWithoutKnownLimit) {
-  const Json convolutions = Json::array({
-  kernel("convolution", "unknown", 70), kernel("elementwise", "unknown", 30)}});
-EXPECT_EQ(id("inconclusive", gpu(0.9, 0, convolutions), true), "convolutions");
-EXPECT_EQ(id("inconclusive", gpu(0.6, 0.3, convolutions), true), "compute-and-communication");
-  EXPECT_EQ(id("inconclusive", gpu(0.7, 0, convolutions, Json::array({
-  idle("data-loading", "host", 250)}
-  })), true), "data-loading");
-  EXPECT_EQ(id("inconclusive", gpu(0.7, 0, convolutions, Json::array({
-  idle("framework", "host", 250)}
-  })), true), "convolutions")
-      << "dispatch is no activity to take away";
-  EXPECT_EQ(id("inconclusive", gpu(0.7, 0, convolutions, Json::array({
-  idle("data-loading", "host", 140)}
-  })), true), "convolutions");
-  EXPECT_EQ(id("inconclusive", gpu(0.9, 0, Json::array()), true), "device-busy");
-  EXPECT_EQ(id("inconclusive", gpu(0.4, 0, Json::array()), true), "");
-  }
-  TEST(HeadlineCause, Communication) {
-    const Json one = gpu(0.2, 0.6, Json::array());
-    EXPECT_EQ(id("communication_bound", one), "exposed-collectives");
-    EXPECT_EQ(id("communication_bound", one, false, Json::object({{"rank", 3}})), "straggler");
-  }
-  TEST(HeadlineCause, LargestKindOfCopies) {
-    Json one = gpu(0.2, 0, Json::array());
-    EXPECT_EQ(id("copy_bound", one), "") << "kinds unknown";
-    const auto kind = [](const char* name, std::int64_t sum) { return Json::object({{"kind", name}, {"sum_ns", sum}}); };
-  one.set("copy_kinds", Json::array({
-    kind("d2d", 100), kind("h2d", 300)}
-  }));
+  const Json convolutions = list_of({kernel("convolution", "unknown", 70), kernel("elementwise", "unknown", 30)});
+  const auto beside = [&](const char* cause, double idle_ns) {
+    return id("inconclusive", gpu(0.7, 0, convolutions, list_of({idle(cause, "host", idle_ns)})), true);
+  };
+  EXPECT_EQ(id("inconclusive", gpu(0.9, 0, convolutions), true), "convolutions");
+  EXPECT_EQ(id("inconclusive", gpu(0.6, 0.3, convolutions), true), "compute-and-communication");
+  EXPECT_EQ(beside("data-loading", 250), "data-loading");
+  EXPECT_EQ(beside("framework", 250), "convolutions") << "dispatch is no activity to take away";
+  EXPECT_EQ(beside("data-loading", 140), "convolutions") << "too little";
+  EXPECT_EQ(id("inconclusive", gpu(0.9, 0, list_of({})), true), "device-busy");
+  EXPECT_EQ(id("inconclusive", gpu(0.4, 0, list_of({})), true), "");
+}
+TEST(HeadlineCause, Communication) {
+  const Json one = gpu(0.2, 0.6, list_of({}));
+  EXPECT_EQ(id("communication_bound", one), "exposed-collectives");
+  EXPECT_EQ(id("communication_bound", one, false, Json::object({{"rank", 3}})), "straggler");
+}
+TEST(HeadlineCause, LargestKindOfCopies) {
+  Json one = gpu(0.2, 0, list_of({}));
+  EXPECT_EQ(id("copy_bound", one), "") << "kinds unknown";
+  const auto kind = [](const char* name, std::int64_t sum) { return Json::object({{"kind", name}, {"sum_ns", sum}}); };
+  one.set("copy_kinds", list_of({kind("d2d", 100), kind("h2d", 300)}));
   EXPECT_EQ(id("copy_bound", one), "host-copies");
   EXPECT_NEAR(*headline_cause("copy_bound", false, one, {}, 1000)["span_share_ratio"].as_f64(), 0.3, 1e-9);
-  one.set("copy_kinds", Json::array({
-  kind("unknown", 100)}
-  }));
+  one.set("copy_kinds", list_of({kind("unknown", 100)}));
   EXPECT_EQ(id("copy_bound", one), "");
-  }
+}
 
-  }  // namespace
-  }  // namespace aaco::workflows
+}  // namespace
+}  // namespace aaco::workflows

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "analytics/host_profile.h"
 #include "core/files.h"
+#include "trace/api_domains.h"
 #include "tracelake/lake.h"
 
 namespace aaco::workflows {
@@ -34,6 +36,26 @@ std::optional<Part> steps_of(LoadedSession& loaded, std::int32_t rank) {
   return all;
 }
 
+// The thread of the rank that launched most work.
+core::Result<std::optional<std::int64_t>> launching_thread(const std::string& path, std::int32_t rank, trace::NameTable& names) {
+  std::map<std::uint32_t, bool> launches;  // by name
+  std::map<std::int64_t, std::int64_t> counts;
+  AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(path, names, [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
+    for (const auto& row : rows) {
+      if (row.rank != rank) continue;
+      const auto [known, fresh] = launches.try_emplace(row.name.value);
+      if (fresh)
+        known->second =
+            trace::is_gpu_runtime(names.text(row.domain)) && names.text(row.name).find("aunch") != std::string_view::npos;
+      if (known->second) ++counts[row.thread_id];
+    }
+    return {};
+  }));
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? std::nullopt : std::optional(most->first);
+}
+
 void add(std::vector<Json>& list, const analytics::gaps::NamedCause& cause, std::int64_t time_ns) {
   for (Json& one : list)
     if (one["cause"].text() == cause.id) {
@@ -58,6 +80,8 @@ core::Result<std::vector<Json>> host_outside(LoadedSession& loaded, const Device
   if (static_cast<double>(parts[0].length() + parts[1].length()) < kSmallPart * static_cast<double>(steps->length())) return list;
   AACO_ASSIGN(const auto book, analytics::gaps::CauseBook::load(core::join_path(paths.share, "data/gaps/causes.yaml")));
   trace::NameTable names;
+  AACO_ASSIGN(const auto thread, launching_thread(loaded.path(), device.rank, names));
+  if (!thread) return list;
   HostProfile before(book, names), after(book, names);
   const auto take = [&](HostProfile& profile, const Part& part, trace::ApiCallRow row) {
     row.start_ns = std::max(row.start_ns, part.start_ns);
@@ -67,7 +91,7 @@ core::Result<std::vector<Json>> host_outside(LoadedSession& loaded, const Device
   AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(loaded.path(), names,
                                                     [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
                                                       for (const auto& row : rows) {
-                                                        if (row.rank != device.rank) continue;
+                                                        if (row.rank != device.rank || row.thread_id != *thread) continue;
                                                         take(before, parts[0], row);
                                                         take(after, parts[1], row);
                                                       }

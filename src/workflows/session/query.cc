@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include "core/csv_cell.h"
@@ -83,15 +84,43 @@ core::Json json_cell(const std::optional<std::string>& cell, const std::string& 
   return *cell;
 }
 
+core::Json json_row(std::span<const std::optional<std::string>> row, const std::vector<std::string>& columns,
+                    const std::vector<std::string>& types) {
+  core::Json object = core::Json::object();
+  for (std::size_t i = 0; i < row.size(); ++i) object.set(columns[i], json_cell(row[i], types[i]));
+  return object;
+}
+
 std::string as_json(const QueryResult& result) {
   core::Json rows = core::Json::array();
-  for (const auto& row : result.rows) {
-    core::Json object = core::Json::object();
-    for (std::size_t i = 0; i < row.size(); ++i) object.set(result.columns[i], json_cell(row[i], result.types[i]));
-    rows.push(std::move(object));
-  }
+  for (const auto& row : result.rows) rows.push(json_row(row, result.columns, result.types));
   return rows.dump() + "\n";
 }
+
+// Keeps rows up to the limits, then ends the query with `exhausted`.
+class LimitedRows final : public tracelake::QueryVisitor {
+ public:
+  explicit LimitedRows(const QueryLimits& limits) : limits_(limits) {}
+  core::Status begin(const std::vector<std::string>& columns, const std::vector<std::string>& types) override {
+    columns_ = columns;
+    types_ = types;
+    return {};
+  }
+  core::Status row(std::span<const std::optional<std::string>> cells) override {
+    for (const auto& cell : cells) bytes_ += cell ? cell->size() : 0;
+    answer_.truncated = answer_.rows.items().size() == limits_.rows || bytes_ > limits_.bytes;
+    if (answer_.truncated) return core::fail(core::ErrorCode::exhausted, "more rows than the limit");
+    answer_.rows.push(json_row(cells, columns_, types_));
+    return {};
+  }
+  QueryRows& answer() { return answer_; }
+
+ private:
+  const QueryLimits& limits_;
+  std::vector<std::string> columns_, types_;
+  std::size_t bytes_ = 0;
+  QueryRows answer_;
+};
 
 // For people: what is in a cell steers no terminal and breaks no row, and no number loses digits for want of room.
 std::string as_table(const QueryResult& result, int width) {
@@ -142,17 +171,31 @@ core::Result<std::string> answer(const QueryRequest& request, tracelake::Lake& l
   return request.output + "\n";
 }
 
+auto too_slow(core::Nanoseconds limit, std::string remedy) {
+  return core::fail(core::ErrorCode::timed_out,
+                    "the query took longer than " + core::format_duration(static_cast<double>(limit.count())), std::move(remedy));
+}
+
 }  // namespace
 
 core::Result<std::string> query(const QueryRequest& request, const core::Paths& paths) {
   AACO_ASSIGN(const auto lake, tracelake::Lake::open(paths.sessions));
   TimeLimit limit(*lake, request.time_limit);
   auto text = answer(request, *lake);
-  if (limit.finish() && !text)
-    return core::fail(core::ErrorCode::timed_out,
-                      "the query took longer than " + core::format_duration(static_cast<double>(request.time_limit->count())),
-                      "filter on session_id or date, or raise --timeout");
+  if (limit.finish() && !text) return too_slow(*request.time_limit, "filter on session_id or date, or raise --timeout");
   return text;
+}
+
+core::Result<QueryRows> query_rows(const std::string& sql, const QueryLimits& limits, const core::Paths& paths) {
+  AACO_ASSIGN(const auto lake, tracelake::Lake::open(paths.sessions));
+  TimeLimit limit(*lake, limits.time);
+  LimitedRows rows(limits);
+  const auto ended = lake->stream(sql, rows);
+  const bool late = limit.finish();
+  if (rows.answer().truncated) return std::move(rows.answer());
+  if (late && !ended) return too_slow(limits.time, "filter on session_id or date, or raise timeout_s");
+  AACO_TRY(ended);
+  return std::move(rows.answer());
 }
 
 }  // namespace aaco::workflows

@@ -87,6 +87,7 @@ core::Status fill_llm(report::ReportModel& model, const std::string& session_pat
   const std::string path = core::join_path(session_path, "metrics/llm_summary.json");
   if (model.session.kind != "llm" || !core::exists(path)) return {};
   AACO_ASSIGN(const Json document, core::read_json_file(path));
+  if (document["mode"].text() == "in_process") return {};  // report_decoder.cc
   Llm section{.summary = std::string(document["summary"].text()),
               .slo = std::string(document["slo"].text()),
               .knee = std::string(document["knee"].text()),

@@ -12,6 +12,7 @@
 #include "workflows/session/traced_devices.h"
 #include "workflows/session_report/record_verdict.h"
 #include "workflows/session_report/report_attainable.h"
+#include "workflows/session_report/report_decoder.h"
 #include "workflows/session_report/report_gpu.h"
 #include "workflows/session_report/report_insight.h"
 #include "workflows/session_report/report_llm.h"
@@ -106,6 +107,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.headline_of = std::move(verdict.headline_of);
   AACO_TRY(fill_scaling(model, session_path));
   AACO_TRY(fill_llm(model, session_path));
+  AACO_TRY(fill_decoder(model, session_path));
   return model;
 }
 

@@ -1,6 +1,7 @@
 import type { SectionEntry } from '../components/section.tsx';
 import { listMetrics } from '../model/report.ts';
 import { predictionSection } from './attainable.tsx';
+import { decoderSection } from './decoder.tsx';
 import { gpuSection } from './gpu.tsx';
 import { EnvironmentSection, MetricsSection, SourcesSection } from './ground.tsx';
 import { hardwareSection } from './hardware.tsx';
@@ -18,6 +19,7 @@ import { TimelineSection } from './timeline.tsx';
 export const kSections: SectionEntry[] = [
   scalingSection,
   llmSection,
+  decoderSection,
   { id: 'time', title: 'Where the time went', has: (report) => report.time, view: TimeSection },
   gpuSection,
   { id: 'why', title: 'Why', has: (report) => report.why?.length, view: WhySection },

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "server/hub.h"
+#include "server/reader.h"
+
+namespace aaco::server {
+
+inline constexpr std::chrono::seconds kHeadTime{10};  // for a whole head, waiting for it included
+inline constexpr std::chrono::seconds kBodyTime{10};
+inline constexpr std::chrono::seconds kWriteTime{60};
+
+// One client: reads a request, answers it, and goes on until either side closes. After a refused or damaged request it closes, so
+// that nothing that follows can be taken for a request.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(boost::asio::ip::tcp::socket socket, Hub& hub);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void start() { read_head(); }
+  void close_if_idle();
+
+ private:
+  void read_head();
+  void on_head(boost::beast::error_code error);
+  void read_body(Match match);
+  void handle(Match match);
+  void answer(const Response& response, bool close);
+  template <class Message>
+  void write(std::shared_ptr<Message> message);
+  void on_written(boost::beast::error_code error, bool close);
+  void close();
+
+  boost::beast::tcp_stream stream_;
+  Hub& hub_;
+  boost::beast::flat_buffer buffer_{kMaxHeadBytes + kMaxBodyBytes};
+  std::optional<Parser> parser_;
+  Request request_;
+  std::string peer_;
+  std::int64_t started_ns_ = 0;
+  bool idle_ = true;
+};
+
+}  // namespace aaco::server

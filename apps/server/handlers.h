@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/result.h"
+#include "server/route.h"
+
+// The handlers of the routes: each calls one workflow and writes what the command line's --json prints.
+namespace aaco::server {
+
+core::Result<Response> get_sessions(const Call& call, const Site& site);
+core::Result<Response> get_session(const Call& call, const Site& site);
+core::Result<Response> get_session_metrics(const Call& call, const Site& site);
+core::Result<Response> get_session_report(const Call& call, const Site& site);
+core::Result<Response> get_session_page(const Call& call, const Site& site);
+core::Result<Response> get_diff(const Call& call, const Site& site);
+core::Result<Response> get_diff_page(const Call& call, const Site& site);
+core::Result<Response> get_history(const Call& call, const Site& site);
+core::Result<Response> post_query(const Call& call, const Site& site);
+core::Result<Response> get_openapi(const Call& call, const Site& site);
+core::Result<Response> get_prometheus(const Call& call, const Site& site);
+core::Result<Response> get_dashboard(const Call& call, const Site& site);
+
+}  // namespace aaco::server

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "server/access.h"
+#include "server/route.h"
+
+namespace aaco::server {
+
+class Connection;
+
+inline constexpr std::size_t kMaxConnections = 256;
+inline constexpr int kMaxWaiting = 32;  // requests of a lane, the running one included
+
+// What the connections share. Used from the thread of the io_context; only run_handler() leaves it.
+class Hub {
+ public:
+  Hub(std::vector<Route> routes, const workflows::Services& services, std::function<void(std::string_view)> log)
+      : routes_(std::move(routes)), services_(services), log_(std::move(log)) {}
+  // Call once, before the first request.
+  void guard(Secrets secrets, std::vector<std::string> hosts) { access_.emplace(std::move(secrets), std::move(hosts), clock_); }
+
+  boost::asio::io_context& io() { return io_; }
+  [[nodiscard]] bool stopping() const { return stopping_; }
+  [[nodiscard]] std::size_t connections() const { return open_.size(); }
+
+  // Host, origin, route and token of a request whose head was read.
+  tl::expected<Match, Response> admit(const Request& request);
+  // Runs the handler on its lane and calls `done` on the io_context's thread; refuses when too many wait.
+  void run_handler(Match match, std::function<void(Response)> done);
+  void log(const Request& request, const Response& response, std::int64_t started_ns);
+
+  void add(Connection& connection) { open_.insert(&connection); }
+  void remove(Connection& connection) { open_.erase(&connection); }
+  void count_refused_connection() { ++counters_.refused_connections; }
+  // Closes idle connections; the others close after their answer.
+  void begin_stop();
+  // Waits for running handlers.
+  void join();
+
+ private:
+  struct Worker {
+    boost::asio::thread_pool thread{1};
+    int waiting = 0;
+  };
+  core::SystemClock clock_;
+  std::optional<Access> access_;
+  std::vector<Route> routes_;
+  const workflows::Services& services_;
+  std::function<void(std::string_view)> log_;
+  std::set<Connection*> open_;
+  Counters counters_;
+  bool stopping_ = false;
+  boost::asio::io_context io_{1};  // its handlers own connections, which leave open_ when they go
+  Worker quick_, slow_;
+};
+
+}  // namespace aaco::server

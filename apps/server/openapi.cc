@@ -1,0 +1,148 @@
+#include "core/strings.h"
+#include "server/handlers.h"
+
+namespace aaco::server {
+namespace {
+
+using core::Json;
+
+// Schemas of the answers. Documents with a format of their own are described in docs/formats/.
+constexpr std::string_view kSchemas = R"({
+  "Error": {"type": "object", "required": ["schema_version", "error"], "properties": {
+    "schema_version": {"type": "integer"},
+    "error": {"type": "object", "required": ["status", "message"], "properties": {
+      "status": {"type": "integer"}, "message": {"type": "string"}, "hint": {"type": "string"}}}}},
+  "SessionLine": {"type": "object", "required": ["id", "path", "created", "kind", "state", "tag", "what", "p50_ns"], "properties": {
+    "id": {"type": "string"}, "path": {"type": "string"}, "created": {"type": "string"}, "kind": {"type": "string"},
+    "state": {"type": "string"}, "tag": {"type": "string"}, "what": {"type": "string"}, "p50_ns": {"type": ["number", "null"]}}},
+  "SessionList": {"type": "object", "required": ["schema_version", "root", "found", "offset", "sessions", "tags"], "properties": {
+    "schema_version": {"type": "integer"}, "root": {"type": "string"}, "found": {"type": "integer"}, "offset": {"type": "integer"},
+    "sessions": {"type": "array", "items": {"$ref": "#/components/schemas/SessionLine"}},
+    "tags": {"type": "array", "items": {"type": "object", "required": ["tag", "count"], "properties": {
+      "tag": {"type": "string"}, "count": {"type": "integer"}}}}}},
+  "Metrics": {"type": "object", "description": "By metric id: value, unit and interval, or a list of them by device"},
+  "Session": {"type": "object", "description": "docs/formats/cli_json.md",
+    "required": ["schema_version", "session", "outcome", "account", "warnings", "metrics"], "properties": {
+    "schema_version": {"type": "integer"}, "session": {"type": "object"}, "outcome": {"type": "object"},
+    "account": {"type": "array"}, "warnings": {"type": "array"}, "metrics": {"$ref": "#/components/schemas/Metrics"}}},
+  "SessionMetrics": {"type": "object", "required": ["schema_version", "session", "metrics"], "properties": {
+    "schema_version": {"type": "integer"}, "session": {"type": "string"}, "metrics": {"$ref": "#/components/schemas/Metrics"}}},
+  "Report": {"type": "object", "description": "docs/formats/report.md", "required": ["schema_version"]},
+  "Verdict": {"type": "object", "description": "docs/formats/verdict.md", "required": ["schema_version", "verdict", "comparable"]},
+  "History": {"type": "object", "description": "docs/formats/history.md", "required": ["schema_version", "metric", "series"]},
+  "QueryRows": {"type": "object", "required": ["schema_version", "truncated", "rows"], "properties": {
+    "schema_version": {"type": "integer"}, "truncated": {"type": "boolean"},
+    "rows": {"type": "array", "items": {"type": "object"}}}},
+  "OpenApi": {"type": "object", "required": ["openapi", "info", "paths"]}
+})";
+
+Json schema_of(const Parameter& parameter) {
+  Json schema = Json::object();
+  switch (parameter.kind) {
+    case Kind::text: schema.set("type", "string"); break;
+    case Kind::ratio: schema.set("type", "string").set("examples", Json::array({"5%"})); break;
+    case Kind::flag: schema.set("type", "boolean"); break;
+    case Kind::whole: schema.set("type", "integer").set("minimum", parameter.low).set("maximum", parameter.high); break;
+  }
+  if (!parameter.fallback.empty()) {
+    const Json whole = parameter.kind == Kind::whole ? Json::parse(parameter.fallback).value_or(Json()) : Json();
+    schema.set("default", whole.is_null() ? Json(parameter.fallback) : whole);
+  }
+  return parameter.repeatable ? Json::object({{"type", "array"}, {"items", std::move(schema)}}) : schema;
+}
+
+Json parameters_of(const Route& route) {
+  Json all = Json::array();
+  for (std::string_view part : core::split(route.pattern, '/')) {
+    if (!part.starts_with('{')) continue;
+    all.push(Json::object({{"name", part.substr(1, part.size() - 2)},
+                           {"in", "path"},
+                           {"required", true},
+                           {"description", "An id, its beginning, latest or tag:NAME"},
+                           {"schema", Json::object({{"type", "string"}})}}));
+  }
+  if (route.method == "POST") return all;
+  for (const Parameter& one : route.parameters) {
+    Json parameter = Json::object({{"name", one.name}, {"in", "query"}, {"description", one.description}});
+    if (one.required) parameter.set("required", true);
+    all.push(parameter.set("schema", schema_of(one)));
+  }
+  return all;
+}
+
+Json content(std::string_view type, Json schema) {
+  return Json::object({{std::string(type), Json::object({{"schema", std::move(schema)}})}});
+}
+
+Json schema_named(std::string_view name) { return Json::object({{"$ref", "#/components/schemas/" + std::string(name)}}); }
+
+Json body_of(const Route& route) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const Parameter& one : route.parameters) {
+    properties.set(one.name, schema_of(one).set("description", one.description));
+    if (one.required) required.push(one.name);
+  }
+  Json schema = Json::object({{"type", "object"},
+                              {"required", std::move(required)},
+                              {"properties", std::move(properties)},
+                              {"additionalProperties", false}});
+  return Json::object({{"required", true}, {"content", content("application/json", std::move(schema))}});
+}
+
+// "getSessionsReport" of "/api/v1/sessions/{session}/report".
+std::string operation_id(const Route& route) {
+  std::string id = core::to_lower(route.method);
+  for (std::string_view part : core::split(route.pattern, '/')) {
+    if (part.starts_with('{') || part == "api" || part == "v1") continue;
+    bool upper = true;
+    for (const char c : part) {
+      if (c == '.') {
+        upper = true;
+        continue;
+      }
+      id += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+      upper = false;
+    }
+    if (route.pattern.find("{session}") != std::string_view::npos && part == "sessions") id.pop_back();
+  }
+  return id == "get" ? "getDashboard" : id;
+}
+
+Json operation_of(const Route& route) {
+  const bool page = route.answer.find('/') != std::string_view::npos;
+  Json answer =
+      page ? content(route.answer, Json::object({{"type", "string"}})) : content("application/json", schema_named(route.answer));
+  Json answers = Json::object({{"200", Json::object({{"description", route.summary}, {"content", std::move(answer)}})}});
+  answers.set("4XX", Json::object({{"description", "Refused: what was wrong, with a hint"},
+                                   {"content", content("application/json", schema_named("Error"))}}));
+  Json operation = Json::object({{"operationId", operation_id(route)}, {"summary", route.summary}});
+  if (Json parameters = parameters_of(route); !parameters.items().empty()) operation.set("parameters", std::move(parameters));
+  if (route.method == "POST") operation.set("requestBody", body_of(route));
+  if (route.open) operation.set("security", Json::array());
+  return operation.set("responses", std::move(answers));
+}
+
+}  // namespace
+
+core::Result<Response> get_openapi(const Call&, const Site& site) {
+  AACO_ASSIGN(Json schemas, Json::parse(kSchemas));
+  Json paths = Json::object();
+  for (const Route& route : site.routes)
+    paths.set(route.pattern, Json::object({{core::to_lower(route.method), operation_of(route)}}));
+  Json bearer = Json::object({{"type", "http"}, {"scheme", "bearer"}});
+  return json_response(Json::object(
+      {{"openapi", "3.1.0"},
+       {"info",
+        Json::object({{"title", "AACO"},
+                      {"version", site.services.tool_version},
+                      {"license", Json::object({{"name", "MIT"}, {"identifier", "MIT"}})},
+                      {"description", "Sessions, reports, comparisons and metrics of one root of sessions. Read-only."}})},
+       {"servers", Json::array({Json::object({{"url", "/"}})})},
+       {"security", Json::array({Json::object({{"bearer", Json::array()}})})},
+       {"paths", std::move(paths)},
+       {"components",
+        Json::object({{"securitySchemes", Json::object({{"bearer", std::move(bearer)}})}, {"schemas", std::move(schemas)}})}}));
+}
+
+}  // namespace aaco::server

@@ -1,0 +1,99 @@
+#include "server/prometheus.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <map>
+#include <set>
+
+#include "core/files.h"
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "server/handlers.h"
+
+namespace aaco::server {
+namespace {
+
+std::string label(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"')
+      out += std::string("\\") + c;
+    else
+      out += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return out;
+}
+
+void head(std::string& text, std::string_view name, std::string_view type, std::string_view help) {
+  text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+}
+
+void one(std::string& text, std::string_view name, std::string_view type, std::string_view help, double value) {
+  head(text, name, type, help);
+  text += fmt::format("{} {}\n", name, value);
+}
+
+void sessions_text(std::string& text, const std::vector<workflows::SessionLine>& lines) {
+  std::map<std::string, std::size_t> states;
+  for (const auto& line : lines) ++states[line.state.starts_with("damaged") ? "damaged" : line.state];
+  head(text, "aaco_sessions", "gauge", "Stored sessions by state");
+  for (const auto& [state, count] : states) text += fmt::format("aaco_sessions{{state=\"{}\"}} {}\n", label(state), count);
+  head(text, "aaco_latency_p50_seconds", "gauge", "Median latency of the newest session of each workload");
+  std::set<std::string> seen;
+  for (auto line = lines.rbegin(); line != lines.rend() && seen.size() < kMaxWorkloads; ++line) {
+    if (!line->p50_ns || line->state != "complete" || !seen.insert(line->kind + '\n' + line->what).second) continue;
+    text += fmt::format("aaco_latency_p50_seconds{{kind=\"{}\",workload=\"{}\"}} {}\n", label(line->kind), label(line->what),
+                        *line->p50_ns / 1e9);
+  }
+}
+
+}  // namespace
+
+namespace {
+
+double resident_bytes() {
+  const auto statm = core::read_file("/proc/self/statm");
+  const auto words = statm ? core::split_words(*statm) : std::vector<std::string_view>();
+  const auto pages = words.size() > 1 ? core::parse_f64(words[1]) : std::nullopt;
+  return pages.value_or(0) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+OwnCost own_cost() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), resident_bytes()};
+}
+
+std::string prometheus_text(const std::vector<workflows::SessionLine>& lines, const Counters& counters, const OwnCost& cost) {
+  std::string text;
+  sessions_text(text, lines);
+  head(text, "aaco_http_responses_total", "counter", "Answers by status");
+  std::int64_t answers = 0;
+  for (const auto& [status, count] : counters.answers) {
+    text += fmt::format("aaco_http_responses_total{{code=\"{}\"}} {}\n", status, count);
+    answers += count;
+  }
+  head(text, "aaco_http_response_seconds", "summary", "Time from a request's head to its answer");
+  text += fmt::format("aaco_http_response_seconds_sum {}\naaco_http_response_seconds_count {}\n",
+                      static_cast<double>(counters.answer_ns) / 1e9, answers);
+  one(text, "aaco_http_connections", "gauge", "Open connections", static_cast<double>(counters.connections));
+  one(text, "aaco_http_refused_connections_total", "counter", "Connections refused because too many were open",
+      static_cast<double>(counters.refused_connections));
+  one(text, "process_cpu_seconds_total", "counter", "CPU time of this server", cost.cpu_seconds);
+  one(text, "process_resident_memory_bytes", "gauge", "Resident memory of this server", cost.resident_bytes);
+  return text;
+}
+
+core::Result<Response> get_prometheus(const Call&, const Site& site) {
+  AACO_ASSIGN(const auto lines, workflows::list(site.services.paths.sessions));
+  return Response{.type = "text/plain; version=0.0.4; charset=utf-8", .body = prometheus_text(lines, site.counters, own_cost())};
+}
+
+}  // namespace aaco::server

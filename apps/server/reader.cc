@@ -1,0 +1,63 @@
+#include "server/reader.h"
+
+#include <boost/asio/buffer.hpp>
+
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "server/target.h"
+
+namespace aaco::server {
+namespace {
+
+namespace http = boost::beast::http;
+
+auto invalid(std::string message) { return core::fail(core::ErrorCode::invalid_argument, std::move(message)); }
+
+core::Status check_framing(const Request& request) {
+  if (request.count("transfer-encoding") > 0) return invalid("Transfer-Encoding is not supported: send Content-Length");
+  if (request.count("content-length") > 1) return invalid("several Content-Length headers");
+  for (const char* name : {"expect", "upgrade"})
+    if (request.count(name) > 0) return invalid("unsupported header: " + std::string(name));
+  if (request.count("host") != 1) return invalid("expected exactly one Host header");
+  for (const char* name : {"origin", "authorization", "content-type", "cookie"})
+    if (request.count(name) > 1) return invalid("repeated header: " + std::string(name));
+  return {};
+}
+
+std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+void limit(Parser& parser) {
+  parser.header_limit(kMaxHeadBytes);
+  parser.body_limit(kMaxBodyBytes);
+}
+
+core::Result<Request> read_head(const Parser& parser) {
+  const auto& message = parser.get();
+  Request request;
+  request.method = view(message.method_string());
+  for (const auto& field : message) request.headers.emplace_back(core::to_lower(view(field.name_string())), view(field.value()));
+  AACO_TRY(check_framing(request));
+  if (const auto length = request.header("content-length")) request.has_body = core::parse_u64(*length).value_or(1) > 0;
+  AACO_ASSIGN(Target target, parse_target(view(message.target())));
+  request.path = std::move(target.path);
+  request.parameters = std::move(target.parameters);
+  return request;
+}
+
+core::Result<Request> read_request(std::string_view bytes) {
+  Parser parser;
+  limit(parser);
+  parser.eager(true);
+  boost::beast::error_code error;
+  parser.put(boost::asio::buffer(bytes.data(), bytes.size()), error);
+  if (error) return invalid("invalid HTTP request: " + error.message());
+  if (!parser.is_header_done()) return invalid("incomplete HTTP request");
+  AACO_ASSIGN(Request request, read_head(parser));
+  if (!parser.is_done()) return invalid("incomplete HTTP request");
+  request.body = parser.get().body();
+  return request;
+}
+
+}  // namespace aaco::server

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <boost/beast/http/fields.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <string_view>
+
+#include "core/result.h"
+#include "server/message.h"
+
+namespace aaco::server {
+
+using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+
+// Sets the limits of what the parser accepts.
+void limit(Parser& parser);
+// The request of a complete head; the body is not in it yet. Refuses what two HTTP implementations could frame differently
+// (Transfer-Encoding, several Content-Length), Expect, upgrades, and a missing or repeated Host.
+core::Result<Request> read_head(const Parser& parser);
+// A whole request from bytes, as the tests and the fuzz target feed it.
+core::Result<Request> read_request(std::string_view bytes);
+
+}  // namespace aaco::server

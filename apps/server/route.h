@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "server/message.h"
+#include "workflows/services.h"
+
+namespace aaco::server {
+
+enum class Kind : std::uint8_t { text, whole, ratio, flag };
+
+// A parameter of a route, of its query or of its JSON body.
+struct Parameter {
+  std::string_view name, description;
+  Kind kind = Kind::text;
+  bool required = false;
+  bool repeatable = false;
+  std::int64_t low = 0, high = 0;  // of whole numbers
+  std::string_view fallback = {};
+};
+
+// What the server did so far: for /metrics.
+struct Counters {
+  std::map<int, std::int64_t> answers;  // by status
+  std::int64_t answer_ns = 0;           // time from the head to the answer, all together
+  std::int64_t connections = 0;         // open
+  std::int64_t refused_connections = 0;
+};
+
+struct Route;
+// What handlers work on. They run on the server's worker threads; everything here is theirs to read.
+struct Site {
+  const workflows::Services& services;
+  std::span<const Route> routes;
+  Counters counters;  // as of the request
+};
+
+// A request with its parameters checked against the route's.
+struct Call {
+  std::map<std::string, std::string, std::less<>> path;  // of "{session}"
+  Fields parameters;
+
+  [[nodiscard]] std::string text(std::string_view name) const;  // empty where it was not given and has no fallback
+  [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const;
+  [[nodiscard]] std::optional<double> ratio(std::string_view name) const;
+  [[nodiscard]] bool flag(std::string_view name) const { return text(name) == "true"; }
+  [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
+};
+
+using Handler = core::Result<Response> (*)(const Call& call, const Site& site);
+
+// Slow handlers have a worker of their own, so that lists stay fast while a report is made.
+enum class Lane : std::uint8_t { quick, slow };
+
+struct Route {
+  std::string_view method;   // GET (HEAD too) or POST with a JSON object as body
+  std::string_view pattern;  // "/api/v1/sessions/{session}"
+  std::string_view summary;
+  std::vector<Parameter> parameters;
+  std::string_view answer;  // schema of the JSON answer (openapi.cc), or a media type
+  Lane lane = Lane::quick;
+  bool open = false;  // needs no token
+  Handler handler = nullptr;
+};
+
+struct Match {
+  const Route* route = nullptr;
+  Call call;
+};
+// The route of a request with its checked parameters. The error is the answer: 404, 405, 400 or 415.
+tl::expected<Match, Response> find_route(std::span<const Route> routes, const Request& request);
+// The parameters of the body, for routes with POST.
+tl::expected<Fields, Response> body_parameters(const Route& route, const Request& request);
+
+// Every route of this server.
+std::vector<Route> all_routes();
+
+}  // namespace aaco::server

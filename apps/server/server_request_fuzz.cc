@@ -1,0 +1,26 @@
+#include <cstdint>
+#include <string_view>
+
+#include "core/check.h"
+#include "core/clock.h"
+#include "server/access.h"
+#include "server/reader.h"
+#include "server/route.h"
+
+// Any bytes are a request that is routed or refused; none gets past the token, and what is routed has a clean path.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace aaco;
+  const auto request = server::read_request({reinterpret_cast<const char*>(data), size});
+  if (!request) return 0;
+  for (const std::string& segment : request->path)
+    AACO_CHECK(!segment.empty() && segment != ".." && segment != "." && segment.find('/') == std::string::npos);
+  const core::SystemClock clock;
+  server::Access access({std::string(64, '\x01'), std::string(64, '\x01'), "aaco_8501"}, {"localhost:8501"}, clock);
+  (void)access.refuse_origin(*request);
+  AACO_CHECK(access.refuse_token(*request).has_value());
+  AACO_CHECK(access.open(*request).status != 303);
+  static const auto routes = server::all_routes();
+  const auto match = server::find_route(routes, *request);
+  if (match && match->route->method == "POST") (void)server::body_parameters(*match->route, *request);
+  return 0;
+}

@@ -1,0 +1,121 @@
+// The dashboard against a server with made-up answers of the API (docs/how_to/serve.md).
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { dirname, join, resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { chromiumMissing, startBrowser } from './lib/browser.mjs';
+
+const top = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const page = readFileSync(join(resolve(process.env.AACO_BUILD_DIR || join(top, 'build/release')), 'share/aaco/web/dashboard.html'), 'utf8');
+const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)[1];
+
+const line = (number, more = {}) => ({
+  id: `20261123T10${String(number).padStart(4, '0')}Z-abcdef`, path: '/s', created: '2026-11-23T10:00:00Z', kind: 'run', state: 'complete', tag: number % 2 ? 'nightly' : '', what: 'resnet50, cpu, batch 1', p50_ns: 1.5e7 + number, ...more,
+});
+const all = [...Array(250)].map((_, number) => line(number));
+all[249].what = '</script><img src=x onerror=alert(1)>';
+all[248].p50_ns = null;
+const history = { schema_version: 1, metric: 'p50', notes: [], series: [{ name: 'latency.p50_ns', unit: 'ns', of: 'resnet50', count: 4, points: [1e7, 1e7, 2e7, 2e7].map((value, at) => ({ value, label: all[at].id, time: '2026-11-23T10:00:00Z' })),
+  trend: { changes: [{ index: 2, label: all[2].id, before: 1e7, after: 2e7, delta_ratio: 1, meaning: 'worse', alarm: true }], alarms: ['worse by 100 % at index 2'] } }] };
+
+let mode = 'full';
+function answer(request, response) {
+  const url = new URL(request.url, 'http://x');
+  const json = (status, value) => { response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'self'" }); response.end(JSON.stringify(value)); };
+  if (url.pathname === '/') { response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': `${policy}; frame-ancestors 'self'` }); return response.end(page); }
+  if (mode === 'signed out') return json(401, { error: { status: 401, message: 'missing token' } });
+  if (url.pathname === '/api/v1/sessions') {
+    const [search, tag, limit] = ['search', 'tag', 'limit'].map((name) => url.searchParams.get(name) ?? '');
+    const found = mode === 'empty' ? [] : [...all].reverse().filter((one) => one.what.includes(search) && (!tag || one.tag === tag));
+    return json(200, { schema_version: 1, root: '/lake', found: found.length, offset: 0, sessions: found.slice(0, Number(limit) || 100), tags: mode === 'empty' ? [] : [{ tag: 'nightly', count: 125 }] });
+  }
+  if (url.pathname === '/api/v1/history') return mode === 'empty' ? json(404, { error: { status: 404, message: 'no session has p50' } }) : json(200, history);
+  if (url.pathname.endsWith('.html') && !url.pathname.includes('missing')) {
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'self'" });
+    return response.end(`<!doctype html><title>t</title><h1>page of ${url.pathname.replace(/[<&]/g, '')} ${url.searchParams.get('a') ?? ''}</h1>`);
+  }
+  return json(404, { error: { status: 404, message: "no session 'missing'", hint: 'use an id, latest or tag:NAME' } });
+}
+
+describe('the dashboard', { skip: chromiumMissing }, () => {
+  let browser;
+  let server;
+  let origin;
+  before(async () => {
+    server = createServer(answer);
+    await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+    origin = `http://127.0.0.1:${server.address().port}`;
+    browser = await startBrowser();
+  });
+  after(async () => { await browser?.stop(); server?.close(); });
+  const on = (what, hash, options, body) => test(what, async () => {
+    mode = options.mode ?? 'full';
+    const tab = await browser.context.newPage();
+    const trouble = [];
+    tab.on('console', (message) => { if (!options.refuses) trouble.push(`console ${message.type()}: ${message.text()}`); });
+    tab.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
+    tab.on('dialog', (dialog) => { trouble.push('dialog'); void dialog.dismiss(); });
+    tab.on('request', (request) => { if (!request.url().startsWith(origin) && !request.url().startsWith('data:')) trouble.push(`request: ${request.url()}`); });
+    try {
+      await tab.setViewportSize({ width: options.width ?? 1280, height: 900 });
+      await tab.emulateMedia({ colorScheme: options.colorScheme ?? 'light', reducedMotion: 'reduce' });
+      await tab.goto(`${origin}/${hash}`);
+      await tab.waitForSelector('main h1');
+      await body(tab);
+      const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok(overflow <= 0, `overflow of ${overflow} px`);
+      assert.deepEqual(trouble, []);
+    } finally {
+      await tab.close();
+    }
+  });
+  const rows = (tab) => tab.locator('tbody tr');
+
+  on('lists sessions, newest first, and shows more on demand', '', {}, async (tab) => {
+    assert.equal(await rows(tab).count(), 100);
+    assert.match(await rows(tab).first().innerText(), /<img src=x onerror/);
+    assert.match(await rows(tab).nth(1).innerText(), /–/);
+    await tab.getByRole('button', { name: 'Show more' }).click();
+    await tab.waitForFunction(() => document.querySelectorAll('tbody tr').length === 250);
+  });
+  on('searches and filters by tag in the link', '#/sessions?tag=nightly', {}, async (tab) => {
+    assert.match(await tab.locator('.tools').innerText(), /125.sessions/);
+    await tab.getByLabel('Search sessions').fill('nothing like it');
+    await tab.waitForSelector('text=No session matches');
+    assert.match(await tab.evaluate(() => location.hash), /search=nothing/);
+  });
+  on('compares two ticked sessions', '', {}, async (tab) => {
+    for (const at of [5, 3, 4]) await rows(tab).nth(at).locator('input').check();
+    await tab.getByRole('link', { name: 'Compare A and B' }).click();
+    const frame = tab.frameLocator('iframe');
+    assert.match(await frame.locator('h1').innerText(), new RegExp(`diff.html ${all[245].id}`));
+    await tab.goBack();
+    await tab.waitForSelector('tbody tr');
+  });
+  on('shows a report in place by a link', `#/session/${all[7].id}`, {}, async (tab) => {
+    assert.match(await tab.frameLocator('iframe').locator('h1').innerText(), new RegExp(`${all[7].id}/report.html`));
+    assert.match(await tab.title(), new RegExp(all[7].id));
+  });
+  on('states why a report is not available', '#/session/missing', { refuses: true }, async (tab) => {
+    await tab.waitForSelector('text=Not available');
+    assert.match(await tab.locator('main').innerText(), /no session 'missing'[\s\S]*Hint: use an id/);
+  });
+  on('draws a history with its changes', '#/history?metric=p50&model=resnet50', {}, async (tab) => {
+    await tab.waitForSelector('.history-line');
+    assert.equal(await tab.locator('.history-alarm').count(), 1);
+    assert.match(await tab.locator('main').innerText(), /worse by 100/);
+  });
+  on('an empty root names the command', '', { mode: 'empty' }, async (tab) => assert.match(await tab.locator('main').innerText(), /No sessions yet[\s\S]*aaco run --model/));
+  on('an empty history names the command', '#/history', { mode: 'empty', refuses: true }, async (tab) => {
+    await tab.waitForSelector('text=No history');
+    assert.match(await tab.locator('main').innerText(), /aaco run/);
+  });
+  on('compare without sides names the command', '#/compare', {}, async (tab) => assert.match(await tab.locator('main').innerText(), /aaco diff A B/));
+  on('asks to sign in without a token', '', { mode: 'signed out', refuses: true }, async (tab) => assert.match(await tab.locator('main').innerText(), /Not signed in[\s\S]*aaco dashboard/));
+  on('an unknown page leads back', '#/nothing', {}, async (tab) => assert.match(await tab.locator('main').innerText(), /No such page/));
+  on('a damaged link does not break the page', '#/session/%zz', {}, async (tab) => assert.match(await tab.locator('main').innerText(), /No such page/));
+  for (const width of [375, 1400, 2560])
+    for (const colorScheme of ['light', 'dark']) on(`fits ${width} px, ${colorScheme}`, '', { width, colorScheme }, async (tab) => { await tab.waitForSelector('tbody tr'); });
+});

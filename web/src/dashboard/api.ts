@@ -1,0 +1,84 @@
+import { useEffect, useState } from 'preact/hooks';
+
+// What the server answers (docs/how_to/serve.md, /api/v1/openapi.json).
+export interface SessionLine {
+  id: string;
+  path: string;
+  created: string;
+  kind: string;
+  state: string;
+  tag: string;
+  what: string;
+  p50_ns: number | null;
+}
+export interface SessionList {
+  root: string;
+  found: number;
+  offset: number;
+  sessions: SessionLine[];
+  tags: { tag: string; count: number }[];
+}
+export interface HistoryChange {
+  index: number;
+  label?: string;
+  time?: string;
+  before: number;
+  after: number;
+  delta_ratio?: number;
+  meaning: string;
+  alarm: boolean;
+}
+export interface HistorySeries {
+  name: string;
+  unit: string;
+  of?: string;
+  count: number;
+  points: { value: number; label?: string; time?: string }[];
+  trend?: { changes: HistoryChange[]; alarms: string[] };
+  reason?: string;
+}
+export interface History {
+  metric: string;
+  series: HistorySeries[];
+  notes: string[];
+}
+
+export class Refusal extends Error {
+  constructor(readonly status: number, message: string, readonly hint = '') {
+    super(message);
+  }
+}
+
+export function refusalOf(status: number, text: string): Refusal {
+  try {
+    const error = (JSON.parse(text) as { error?: { status?: number; message?: string; hint?: string } }).error;
+    return new Refusal(error?.status ?? status, error?.message ?? 'The server refused the request.', error?.hint);
+  } catch {
+    return new Refusal(status, `The server answered with status ${status}.`);
+  }
+}
+
+async function get<T>(path: string, signal: AbortSignal): Promise<T> {
+  const answer = await fetch(path, { signal, credentials: 'same-origin' });
+  if (!answer.ok) throw refusalOf(answer.status, await answer.text());
+  return await answer.json() as T;
+}
+
+export type Loaded<T> = { at: 'loading' } | { at: 'ready'; value: T } | { at: 'failed'; refusal: Refusal };
+
+// The answer to a GET; an empty path asks nothing. The last answer stays until the next is there.
+export function useAnswer<T>(path: string): Loaded<T> {
+  const [state, setState] = useState<Loaded<T>>({ at: 'loading' });
+  useEffect(() => {
+    if (!path) return;
+    const stop = new AbortController();
+    get<T>(path, stop.signal).then(
+      (value) => setState({ at: 'ready', value }),
+      (problem: unknown) => {
+        if (stop.signal.aborted) return;
+        setState({ at: 'failed', refusal: problem instanceof Refusal ? problem : new Refusal(0, 'The server does not answer.', 'start it again: aaco dashboard') });
+      });
+    return () => stop.abort();
+  }, [path]);
+  return state;
+}

@@ -1,0 +1,44 @@
+import { useEffect } from 'preact/hooks';
+import { ThemeSwitch } from '../components/theme_switch.tsx';
+import { Compare } from './compare.tsx';
+import { History } from './history.tsx';
+import { hashOf, type Place, usePlace } from './place.ts';
+import { Sessions } from './sessions.tsx';
+import { Empty, Frame } from './states.tsx';
+
+const kPages = [['sessions', 'Sessions'], ['compare', 'Compare'], ['history', 'History']] as const;
+
+function Session({ name }: { name: string }) {
+  return (
+    <>
+      <div class="tools"><h1 class="mono">{name}</h1><a href={`/api/v1/sessions/${encodeURIComponent(name)}/report.html`}>Open the report alone</a></div>
+      <Frame path={`/api/v1/sessions/${encodeURIComponent(name)}/report.html`} title={`Report of ${name}`} />
+    </>
+  );
+}
+
+function View({ place }: { place: Place }) {
+  const key = place.query.toString();
+  if (place.page === 'sessions') return <Sessions place={place} />;
+  if (place.page === 'session' && place.name) return <Session name={place.name} />;
+  if (place.page === 'compare') return <Compare key={key} place={place} />;
+  if (place.page === 'history') return <History key={key} place={place} />;
+  return <Empty title="No such page"><p><a href={hashOf('sessions')}>Show the sessions</a></p></Empty>;
+}
+
+export function Dashboard() {
+  const place = usePlace();
+  const title = place.page === 'session' ? place.name : (kPages.find(([page]) => page === place.page)?.[1] ?? 'AACO');
+  useEffect(() => { document.title = `${title} \u2013 AACO`; }, [title]);
+  return (
+    <>
+      <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById('content')?.focus(); }}>Skip to the content</a>
+      <header class="masthead">
+        <span class="wordmark">AACO</span>
+        <nav class="pages" aria-label="Pages">{kPages.map(([page, name]) => <a key={page} href={hashOf(page)} aria-current={place.page === page ? 'page' : undefined}>{name}</a>)}</nav>
+        <span class="masthead-tools"><ThemeSwitch /></span>
+      </header>
+      <main id="content" class="dashboard" tabIndex={-1}><View place={place} /></main>
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import { useState } from 'preact/hooks';
+import { plural, prose, text } from '../format/quantity.ts';
+import { type History as Answer, type HistorySeries, useAnswer } from './api.ts';
+import { hashOf, type Place } from './place.ts';
+import { Empty, Loading, Refused } from './states.tsx';
+
+const kWidth = 900;
+const kHeight = 220;
+const kEdge = 12;
+const kMetrics = ['p50', 'p90', 'p99', 'mean', 'throughput.items_per_second', 'memory.rss_peak_bytes', 'gpu.busy_ns'];
+
+const day = (time: string | undefined) => time?.slice(0, 10) ?? '';
+
+function Chart({ series }: { series: HistorySeries }) {
+  const values = series.points.map((one) => one.value);
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const span = high - low || Math.abs(high) || 1;
+  const x = (index: number) => kEdge + (index / Math.max(1, values.length - 1)) * (kWidth - 2 * kEdge);
+  const y = (value: number) => kHeight - kEdge - ((value - low) / span) * (kHeight - 2 * kEdge);
+  const first = series.points[0];
+  const last = series.points[series.points.length - 1];
+  return (
+    <figure class="history-plot">
+      <svg viewBox={`0 0 ${kWidth} ${kHeight}`} role="img" aria-label={`${series.name}: ${plural(values.length, 'value')}, ${text(low, series.unit)} to ${text(high, series.unit)}`}>
+        {series.trend?.changes.map((one) => <line key={one.index} class={one.alarm ? 'history-alarm' : 'history-change'} x1={x(one.index)} x2={x(one.index)} y1={0} y2={kHeight} />)}
+        <polyline class="history-line" points={values.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(' ')} />
+        {series.points.map((one, index) => <circle key={index} class="history-point" cx={x(index)} cy={y(one.value)} r={values.length > 200 ? 1.5 : 3}><title>{`${one.label ?? ''} ${text(one.value, series.unit)}`}</title></circle>)}
+      </svg>
+      <figcaption class="quiet">{day(first?.time) || first?.label} – {day(last?.time) || last?.label}; {text(low, series.unit)} to {text(high, series.unit)}</figcaption>
+    </figure>
+  );
+}
+
+function Series({ series }: { series: HistorySeries }) {
+  const changes = series.trend?.changes ?? [];
+  const alarms = series.trend?.alarms ?? [];
+  return (
+    <section class="section">
+      <h2>{series.name}{series.of && <span class="quiet"> of {series.of}</span>}</h2>
+      {series.points.length > 0 && <Chart series={series} />}
+      {series.reason && <p class="quiet">No trend: {prose(series.reason)}</p>}
+      {alarms.map((one) => <p key={one} class="alarm"><strong>!</strong> {prose(one)}</p>)}
+      {series.trend && alarms.length === 0 && <p class="quiet">No alarms.</p>}
+      {changes.length > 0 && (
+        <table>
+          <caption class="unseen">Changes</caption>
+          <thead><tr><th scope="col">Change at</th><th scope="col" class="right">Before</th><th scope="col" class="right">After</th><th scope="col">Meaning</th></tr></thead>
+          <tbody>{changes.map((one) => (
+            <tr key={one.index}>
+              <td>{one.label ? <a class="mono" href={hashOf('session', {}, one.label)}>{one.label}</a> : `value ${one.index + 1}`} <span class="quiet">{day(one.time)}</span></td>
+              <td class="right nowrap">{text(one.before, series.unit)}</td><td class="right nowrap">{text(one.after, series.unit)}</td><td>{one.meaning}{one.alarm && ' (alarm)'}</td>
+            </tr>
+          ))}</tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+export function History({ place }: { place: Place }) {
+  const metric = place.query.get('metric') || 'p50';
+  const model = place.query.get('model') ?? '';
+  const [asked, setAsked] = useState({ metric, model });
+  const answer = useAnswer<Answer>(`/api/v1/history?${new URLSearchParams({ metric, ...(model && { where: `model=${model}` }) })}`);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    location.hash = hashOf('history', asked);
+  };
+  return (
+    <>
+      <form class="tools" onSubmit={submit}>
+        <h1>History</h1>
+        <label>Metric <input type="text" list="metrics" spellcheck={false} value={asked.metric} onInput={(event) => setAsked({ ...asked, metric: event.currentTarget.value.trim() })} /></label>
+        <datalist id="metrics">{kMetrics.map((one) => <option key={one} value={one} />)}</datalist>
+        <label>Model <input type="text" spellcheck={false} placeholder="any" value={asked.model} onInput={(event) => setAsked({ ...asked, model: event.currentTarget.value.trim() })} /></label>
+        <button type="submit" class="plain" disabled={!asked.metric}>Show</button>
+      </form>
+      {answer.at === 'loading' ? <Loading /> : answer.at === 'failed'
+        ? (answer.refusal.status === 404 ? <Empty title="No history"><p>{answer.refusal.message}</p><p>Measure the same workload several times:</p><pre>aaco run --model resnet50 --tag nightly</pre></Empty> : <Refused refusal={answer.refusal} />)
+        : <>{answer.value.series.map((one, index) => <Series key={index} series={one} />)}{answer.value.notes.map((one) => <p key={one} class="quiet">{prose(one)}</p>)}</>}
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+import { useState } from 'preact/hooks';
+import { duration, plural } from '../format/quantity.ts';
+import { type SessionLine, type SessionList, useAnswer } from './api.ts';
+import { hashOf, type Place } from './place.ts';
+import { Empty, Loading, Refused } from './states.tsx';
+
+const kPage = 100;
+
+function Row({ line, ticked, tick }: { line: SessionLine; ticked: boolean; tick: () => void }) {
+  return (
+    <tr>
+      <td><input type="checkbox" aria-label={`Compare ${line.id}`} checked={ticked} onChange={tick} /></td>
+      <td><a class="mono" href={hashOf('session', {}, line.id)}>{line.id}</a></td>
+      <td>{line.what}</td>
+      <td class="right nowrap">{line.p50_ns === null ? <span class="quiet">–</span> : duration(line.p50_ns)}</td>
+      <td class="narrow">{line.kind}</td>
+      <td class="narrow">{line.state}</td>
+      <td>{line.tag && <a href={hashOf('sessions', { tag: line.tag })}>{line.tag}</a>}</td>
+      <td class="narrow nowrap">{line.created.replace('T', ' ').replace('Z', '')}</td>
+    </tr>
+  );
+}
+
+export function Sessions({ place }: { place: Place }) {
+  const [ticked, setTicked] = useState<string[]>([]);
+  const search = place.query.get('search') ?? '';
+  const tag = place.query.get('tag') ?? '';
+  const limit = Math.min(1000, Math.max(kPage, Number(place.query.get('limit')) || 0));
+  const go = (more: Record<string, string>) => { location.replace(hashOf('sessions', { search, tag, ...more })); };
+  const answer = useAnswer<SessionList>(`/api/v1/sessions?${new URLSearchParams({ limit: String(limit), ...(search && { search }), ...(tag && { tag }) })}`);
+  if (answer.at === 'failed') return <Refused refusal={answer.refusal} />;
+  if (answer.at === 'loading') return <Loading />;
+  const list = answer.value;
+  if (list.found === 0 && !search && !tag)
+    return <Empty title="No sessions yet"><p>There are none in <span class="mono">{list.root}</span>. Create one:</p><pre>aaco run --model resnet50 --telemetry --profile</pre></Empty>;
+  // Ticking a third one drops the first.
+  const tick = (id: string) => setTicked((now) => (now.includes(id) ? now.filter((one) => one !== id) : [...now, id].slice(-2)));
+  const [a = '', b = ''] = [...ticked].sort();
+  return (
+    <>
+      <div class="tools">
+        <h1>Sessions</h1>
+        <input type="search" aria-label="Search sessions" placeholder="Search" value={search} onInput={(event) => go({ search: event.currentTarget.value })} />
+        <select aria-label="Tag" value={tag} onChange={(event) => go({ tag: event.currentTarget.value })}>
+          <option value="">All tags</option>
+          {list.tags.map((one) => <option key={one.tag} value={one.tag}>{one.tag} ({one.count})</option>)}
+        </select>
+        <span class="quiet" role="status">{plural(list.found, 'session')}</span>
+        {b ? <a class="action" href={hashOf('compare', { a, b })}>Compare A and B</a> : <span class="quiet">Tick two sessions to compare them.</span>}
+      </div>
+      {list.found === 0 ? <p>No session matches. <a href={hashOf('sessions')}>Show all</a></p> : (
+        <div class="table-scroll">
+          <table>
+            <caption class="unseen">Sessions, newest first</caption>
+            <thead><tr><th scope="col"><span class="unseen">Compare</span></th><th scope="col">Session</th><th scope="col">Workload</th><th scope="col" class="right">Median</th>
+              <th scope="col" class="narrow">Kind</th><th scope="col" class="narrow">State</th><th scope="col">Tag</th><th scope="col" class="narrow">Created (UTC)</th></tr></thead>
+            <tbody>{list.sessions.map((line) => <Row key={line.id} line={line} ticked={ticked.includes(line.id)} tick={() => tick(line.id)} />)}</tbody>
+          </table>
+        </div>
+      )}
+      {list.sessions.length < list.found && (limit < 1000
+        ? <button type="button" class="more" onClick={() => go({ limit: String(limit + 300) })}>Show more</button>
+        : <p class="quiet">The newest 1,000 are shown; search for older ones.</p>)}
+    </>
+  );
+}

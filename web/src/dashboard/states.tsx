@@ -1,0 +1,29 @@
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { Refusal, refusalOf } from './api.ts';
+
+export function Refused({ refusal }: { refusal: Refusal }) {
+  if (refusal.status === 401)
+    return <div class="state" role="alert"><h1>Not signed in</h1><p>Open the link that <code>aaco dashboard</code> printed. It works once; restart the command for a new one.</p></div>;
+  return <div class="state" role="alert"><h1>Not available</h1><p>{refusal.message}</p>{refusal.hint && <p class="quiet">Hint: {refusal.hint}</p>}</div>;
+}
+
+export function Empty({ title, children }: { title: string; children: ComponentChildren }) {
+  return <div class="state"><h1>{title}</h1>{children}</div>;
+}
+
+export const Loading = () => <p class="state quiet" role="status">Loading…</p>;
+
+// A page of the server in place. A refusal arrives as JSON and is shown as one.
+export function Frame({ path, title }: { path: string; title: string }) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [state, setState] = useState<{ path: string; refusal?: Refusal } | null>(null);
+  const loaded = state?.path === path;
+  const look = () => {
+    const page = frame.current?.contentDocument;
+    const refused = !page ? new Refusal(0, 'The page could not be loaded.') : page.contentType === 'text/html' ? undefined : refusalOf(0, page.body.textContent ?? '');
+    setState({ path, refusal: refused });
+  };
+  if (loaded && state.refusal) return <Refused refusal={state.refusal} />;
+  return <>{!loaded && <Loading />}<iframe key={path} ref={frame} class="frame" src={path} title={title} onLoad={look} /></>;
+}
