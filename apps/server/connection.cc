@@ -1,6 +1,6 @@
 #include "server/connection.h"
 
-#include <boost/beast/core/bind_handler.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
@@ -143,8 +143,20 @@ void Connection::write(std::shared_ptr<Message> message) {
 }
 
 void Connection::on_written(beast::error_code error, bool close_after) {
-  if (error || close_after || hub_.stopping()) return close();
-  read_head();
+  if (error) return close();
+  if (!close_after && !hub_.stopping()) return read_head();
+  beast::error_code ignored;
+  stream_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.expires_after(kLingerTime);
+  linger();
+}
+
+// Closing with unread bytes would reset the connection, and the client might lose the answer.
+void Connection::linger() {
+  stream_.async_read_some(boost::asio::buffer(unread_), [self = shared_from_this()](beast::error_code error, std::size_t) {
+    if (error) return self->close();
+    self->linger();
+  });
 }
 
 }  // namespace aaco::server

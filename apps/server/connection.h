@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -16,6 +17,7 @@ namespace aaco::server {
 inline constexpr std::chrono::seconds kHeadTime{10};  // for a whole head, waiting for it included
 inline constexpr std::chrono::seconds kBodyTime{10};
 inline constexpr std::chrono::seconds kWriteTime{60};
+inline constexpr std::chrono::seconds kLingerTime{2};  // for what a client still sends after a refusal
 
 // One client: reads a request, answers it, and goes on until either side closes. After a refused or damaged request it closes, so
 // that nothing that follows can be taken for a request.
@@ -38,12 +40,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   template <class Message>
   void write(std::shared_ptr<Message> message);
   void on_written(boost::beast::error_code error, bool close);
+  void linger();
   void close();
 
   boost::beast::tcp_stream stream_;
   Hub& hub_;
   boost::beast::flat_buffer buffer_{kMaxHeadBytes + kMaxBodyBytes};
   std::optional<Parser> parser_;
+  std::array<char, 4096> unread_{};
   Request request_;
   std::string peer_;
   std::int64_t started_ns_ = 0;

@@ -40,13 +40,14 @@ std::string problem_of(const Parameter& parameter, const std::string& value) {
 }
 
 std::optional<Response> check_parameters(const Route& route, Fields& given) {
-  for (const auto& [name, value] : given) {
+  for (const auto& field : given) {
+    const std::string& name = field.first;
     const auto known =
         std::find_if(route.parameters.begin(), route.parameters.end(), [&](const auto& one) { return one.name == name; });
     if (known == route.parameters.end()) return refusal(400, "unknown parameter '" + name + "'", "see /api/v1/openapi.json");
-    const auto times = std::count_if(given.begin(), given.end(), [&](const auto& one) { return one.first == known->name; });
+    const auto times = std::count_if(given.begin(), given.end(), [&](const auto& one) { return one.first == name; });
     if (times > 1 && !known->repeatable) return refusal(400, "repeated parameter '" + name + "'");
-    if (const std::string problem = problem_of(*known, value); !problem.empty()) return refusal(400, problem);
+    if (const std::string problem = problem_of(*known, field.second); !problem.empty()) return refusal(400, problem);
   }
   for (const Parameter& one : route.parameters) {
     const bool there = std::any_of(given.begin(), given.end(), [&](const auto& field) { return field.first == one.name; });
@@ -88,7 +89,8 @@ tl::expected<Match, Response> find_route(std::span<const Route> routes, const Re
       allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
       continue;
     }
-    if (request.has_body && route.method != "POST") return tl::unexpected(refusal(400, "this request takes no body"));
+    if (request.has_body && route.method != "POST")
+      return tl::unexpected(refusal(400, "unexpected body: only POST requests have one"));
     match.call.parameters = request.parameters;
     if (route.method == "POST") {
       if (!request.parameters.empty()) return tl::unexpected(refusal(400, "parameters belong in the JSON body"));

@@ -12,7 +12,6 @@ import json
 import os
 import pathlib
 import random
-import resource
 import shutil
 import subprocess
 import sys
@@ -58,28 +57,35 @@ def write_trace(path, events):
     return count * PER_GROUP, (count * 10 + count // 10_000 * 50_000) / 1e6
 
 
-def timed(command, **options):
-    """Seconds, peak memory of the child in MiB, output."""
-    began = time.monotonic()
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
-    output, errors = child.communicate()
-    seconds = time.monotonic() - began
-    if child.returncode != 0:
-        sys.exit(f'{" ".join(command)} failed: {errors or output}')
-    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024, output
+class Ran:
+    """A finished child: seconds, CPU seconds, peak memory in MiB, output."""
+    def __init__(self, command, env):
+        with tempfile.TemporaryFile('w+') as out, tempfile.TemporaryFile('w+') as errors:
+            began = time.monotonic()
+            child = subprocess.Popen(command, stdout=out, stderr=errors, env=env)
+            _, status, used = os.wait4(child.pid, 0)
+            self.seconds = time.monotonic() - began
+            child.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0)
+            errors.seek(0)
+            self.output = out.read()
+            if child.returncode != 0:
+                sys.exit(f'{" ".join(command)} failed: {errors.read() or self.output}')
+        self.cpu_s = used.ru_utime + used.ru_stime
+        self.rss_mib = used.ru_maxrss / 1024
 
 
 def ask_windows(program, session, span_s, env):
-    """Milliseconds of each request, a process each; rows of the largest."""
+    """Milliseconds, CPU milliseconds and width of each request, a process each; rows of the largest."""
     rng = random.Random(5)
     times, rows = [], 0
     for width_s in [span_s * 0.999, span_s / 4, span_s / 40, span_s / 400, 1, 0.1, 0.01, 0.001] * 3:
         width_s = min(width_s, span_s * 0.999)
         start = rng.uniform(0, span_s - width_s)
         window = f'{int(start * 1e6)}us..{int((start + width_s) * 1e6)}us'
-        seconds, _, output = timed([program, 'show', session, '--timeline', window, '--json'], env=env)
-        times.append((seconds * 1000, width_s))
-        rows = max([rows] + [len(track['rows']) for track in json.loads(output)['tracks']])
+        ran = Ran([program, 'show', session, '--timeline', window, '--json'], env)
+        times.append((ran.seconds * 1000, ran.cpu_s * 1000, width_s))
+        rows = max([rows] + [len(track['rows']) for track in json.loads(ran.output)['tracks']])
     return times, rows
 
 
@@ -128,24 +134,24 @@ def main():
         events, span_s = write_trace(trace, options.events)
         size = os.path.getsize(trace)
         print(f'trace       {events:,} events, {span_s:.0f} s, {size / 1e9:.2f} GB, written in {time.monotonic() - began:.0f} s', flush=True)
-        seconds, rss, output = timed([program, 'import', trace, '--quiet'], env=env)
-        session = output.strip()
-        print(f'import      {seconds:.1f} s ({events / seconds / 1e6:.2f} M events/s, {size / seconds / 1e6:.0f} MB/s), peak {rss:.0f} MiB', flush=True)
+        imported = Ran([program, 'import', trace, '--quiet'], env)
+        session, seconds, rss = imported.output.strip(), imported.seconds, imported.rss_mib
+        print(f'import      {seconds:.1f} s, {imported.cpu_s:.1f} s of CPU ({events / seconds / 1e6:.2f} M events/s, {size / seconds / 1e6:.0f} MB/s), peak {rss:.0f} MiB', flush=True)
         times, rows = ask_windows(program, session, span_s, env)
         slowest = max(times)
         median = sorted(times)[len(times) // 2][0]
-        for width in sorted({one[1] for one in times}):
-            worst = max(one[0] for one in times if one[1] == width)
-            print(f'window      {width:12.3f} s: at most {worst:.0f} ms')
+        for width in sorted({one[2] for one in times}):
+            worst = [max(one[i] for one in times if one[2] == width) for i in (0, 1)]
+            print(f'window      {width:12.3f} s: at most {worst[0]:.0f} ms, {worst[1]:.0f} ms of CPU')
         page = os.path.join(folder, 'page.html')
-        page_seconds, page_rss, _ = timed([program, 'report', session, '--html', page], env=env)
+        paged = Ran([program, 'report', session, '--html', page], env)
         page_mb = os.path.getsize(page) / 1e6
         opened = open_page(page)
-        print(f'page        {page_mb:.2f} MB, written in {page_seconds:.1f} s, peak so far {page_rss:.0f} MiB')
+        print(f'page        {page_mb:.2f} MB, written in {paged.seconds:.1f} s, peak {paged.rss_mib:.0f} MiB')
         held = [rss <= MAX_RSS_MB, slowest[0] <= MAX_WINDOW_MS, page_mb <= MAX_PAGE_MB, opened is None or opened <= MAX_OPEN_S]
         opening = 'not tried (no Chromium)' if opened is None else f'{opened:.2f} s (limit {MAX_OPEN_S} s)'
         print(f'{events:,} events: import {seconds:.0f} s, peak {rss:.0f} MiB (limit {MAX_RSS_MB}); windows {median:.0f} ms, at most '
-              f'{slowest[0]:.0f} ms (limit {MAX_WINDOW_MS}), at most {rows:,} rows per track; page {page_mb:.2f} MB (limit {MAX_PAGE_MB}), '
+              f'{slowest[0]:.0f} ms, {max(one[1] for one in times):.0f} ms of CPU (limit {MAX_WINDOW_MS}), at most {rows:,} rows per track; page {page_mb:.2f} MB (limit {MAX_PAGE_MB}), '
               f'opened in {opening}')
         return 0 if all(held) else 1
     finally:

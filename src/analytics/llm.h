@@ -51,7 +51,7 @@ struct Load {
   std::map<std::string, std::int64_t> failures;  // by kind
   std::map<std::string, std::string> examples;   // a message of each kind
   std::int64_t without_output = 0;               // complete, and not one token
-  std::vector<double> ttft_values;  // ascending, ns
+  std::vector<double> ttft_values;               // ascending, ns
   stats::Summary ttft, ttft_sent, e2el, e2el_sent, tpot, inter_chunk, client_queue;
   // The gap between two tokens. Where a chunk has several tokens (continuous usage) each has its share of the gap; where every
   // chunk has one token it is the gap between chunks; otherwise unknown.

@@ -73,6 +73,23 @@ class Ebpf(program.ProgramTest):
         self.assertIn('observer.effect_ratio', metrics)
         self.assertIn('Operating system activity', self.aaco('report', 'tag:joined').output)
 
+    def test_sleep_is_divided_by_its_cause(self):
+        for fault, generator, cause in (('sleep', 'timer', 'timer'), ('sleep', 'futex', 'timer'), ('io_storm', 'read', 'io')):
+            tag = fault + generator
+            outcome = self.aaco('lab', 'inject', '--intensity', '0.9', '--generator', generator, '--', fault, 'run', '--model', 'squeezenet1.1', '--threads', 1,
+                                '--warmup', 5, '--iterations', 60, '--ebpf', '--no-report', '--tag', tag)
+            if outcome.code == 3 and 'ONNX Runtime' in outcome.errors: self.skipTest('skipped, no ONNX Runtime on this machine')
+            self.assertEqual(outcome.code, 0, outcome.errors)
+            self.watched(tag)
+            metrics = self.aaco('show', f'tag:{tag}', '--json').json()['metrics']
+            slept = {name[len('sched.sleep_'):-len('_per_iteration_ns')]: one['value'] for name, one in metrics.items() if name.startswith('sched.sleep_')}
+            self.assertEqual(len(slept), 8)
+            if cause == 'timer':  # whether a read reaches a disk is the machine's matter
+                self.assertGreater(slept[cause], 0.9 * sum(slept.values()), slept)
+                self.assertGreater(slept[cause], 0)
+            asleep = metrics['sched.caller_off_cpu_ratio']['value'] * metrics['latency.mean_ns']['value']
+            self.assertLess(sum(slept.values()), 3 * asleep + 1e6, 'the causes divide the sleep of the caller')
+
     def test_timeline_has_thread_states(self):
         self.record('timeline', 'sleep 0.05; exit 7')
         self.watched('timeline')

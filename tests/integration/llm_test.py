@@ -215,7 +215,7 @@ class Measured(LlmTest):
 
 
 class Refused(LlmTest):
-    def test_no_url(self): self.refused(self.aaco('llm'), 2, '--url is required')
+    def test_no_url(self): self.refused(self.aaco('llm'), 2, 'missing --url or --model')
     def test_self_test_has_its_own_server(self): self.refused(self.aaco('llm', '--self-test', '--url', 'http://127.0.0.1:1/v1'), 2, '--url')
     def test_unknown_definitions(self): self.refused(self.llm('plain', '--definitions', 'triton'), 2, 'triton', 'aiperf')
     def test_missing_metrics(self): self.refused(self.llm('plain', '--server-metrics', 'http://127.0.0.1:1/metrics'), 3, "the server's metrics")

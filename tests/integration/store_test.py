@@ -25,6 +25,15 @@ class Store(program.ProgramTest):
         self.assertEqual(self.aaco('query', 'SELECT 1', '--timeout', '0').code, 0)
         self.refused(self.aaco('query', 'SELECT 1', '--timeout', 'soon'), 2, '--timeout')
 
+    def test_tables_have_no_bloom_filters(self):
+        """DuckDB keeps them in memory until a file ends: a long recording would grow by megabytes per minute."""
+        for table in self.bundle.rglob('*.parquet'):
+            counted = self.aaco('query', f"SELECT count(bloom_filter_offset) AS filters, count(*) AS columns FROM parquet_metadata('{table}')", '--json')
+            self.assertEqual(counted.code, 0, counted.errors)
+            row = counted.json()[0]
+            self.assertGreater(int(row['columns']), 0)
+            self.assertEqual(int(row['filters']), 0, table)
+
     def test_csv_has_no_formulas(self):
         outcome = self.aaco('query', "SELECT '=cmd()' AS a, '@x' AS b, -1 AS c, '-2.5' AS d", '--format', 'csv')
         self.assertEqual(outcome.output.splitlines()[1], "'=cmd(),'@x,-1,-2.5")

@@ -1,6 +1,7 @@
 #include "cli/options/server_options.h"
 
 #include <CLI/CLI.hpp>
+#include <string_view>
 
 #include "cli/context.h"
 #include "cli/options/run_options.h"
@@ -24,7 +25,8 @@ void add_serve_options(CLI::App& verb, server::ServeRequest& request) {
 }
 
 void serve(Context& context, const server::ServeRequest& request) {
-  const workflows::Services services = make_services(context);
+  workflows::Services services = make_services(context);
+  services.progress = [](std::string_view) {};  // handlers run on other threads, and the terminal shows the access log
   const auto web = server::Server::open(request, services, [&context](std::string_view line) { context.note(line); });
   if (!web) return context.fail(web.error());
   const server::Listening& listening = (*web)->listening();

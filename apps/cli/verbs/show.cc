@@ -77,7 +77,6 @@ void add_show(CLI::App& app, Context& context) {
   verb->add_option("--pixels", *pixels, "With --timeline: width in pixels; events shorter than one are merged")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  verb->footer("Example:\n  aaco show latest --timeline 12ms..15ms --json");
   verb->callback([&context, name, json, range, pixels, table] {
     if (!range->empty()) {
       const auto timeline = workflows::session_timeline(*name, *range, *pixels, context.paths);

@@ -35,8 +35,8 @@ std::vector<double> evenly(std::size_t count, const auto& quantile) {
   return values;
 }
 
-// What the lag added to a quantile, estimated by adding it once more: the quantile of value + lag less that of the value. The lag is
-// independent of the values; where they scatter more than it does, a quantile moves by little more than its mean.
+// What the lag added to a quantile, estimated by adding it once more: the quantile of value + lag less that of the value. The lag
+// is independent of the values; where they scatter more than it does, a quantile moves by little more than its mean.
 double added_by_lag(const std::vector<double>& values, const std::vector<double>& samples, double probability) {
   const auto some = evenly(std::min(values.size(), kMaxValues), [&](double p) { return stats::quantile_of_sorted(values, p); });
   const auto lags = evenly(kLagQuantiles, [&](double p) { return tick_quantile(samples, p); });
@@ -56,8 +56,8 @@ std::optional<std::string> moved(std::string_view name, const std::optional<stat
   const double added = load.ttft_values.empty() ? lag : added_by_lag(load.ttft_values, samples, probability);
   const double half = result->ci95 ? (result->ci95->high - result->ci95->low) / 2 : 0;
   if (added <= std::max({half, kLagShare * result->value, kLagFloorNs})) return std::nullopt;
-  return fmt::format("the client's event loop was up to {} late, which may have moved {} ({}) by {}", core::format_duration(lag), name,
-                     core::format_duration(result->value), core::format_duration(added));
+  return fmt::format("the client's event loop was up to {} late, which may have moved {} ({}) by {}", core::format_duration(lag),
+                     name, core::format_duration(result->value), core::format_duration(added));
 }
 
 }  // namespace
@@ -92,8 +92,8 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
     limit.reasons.push_back(fmt::format("the client's thread waited for a CPU {} of the time, longer than it ran ({})",
                                         core::format_percent(*limit.run_queue_ratio),
                                         core::format_percent(limit.cpu_ratio.value_or(0))));
-  for (auto reason : {moved("the median TTFT", load.ttft.p50, 0.5, load, lags),
-                      moved("the TTFT P99", load.ttft.p99, 0.99, load, lags)})
+  for (auto reason :
+       {moved("the median TTFT", load.ttft.p50, 0.5, load, lags), moved("the TTFT P99", load.ttft.p99, 0.99, load, lags)})
     if (reason) limit.reasons.push_back(*std::move(reason));
   limit.limited = !limit.reasons.empty();
   if (busy > kBusyClient) limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;

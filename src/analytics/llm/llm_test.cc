@@ -268,7 +268,8 @@ TEST(Client, LagOfASlowAnswerIsNotTheLimit) {
                             {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}})
                    .limited);
 }
-// Answers that scatter between 10 and 20 ms, and a client that is 2 ms late once in twenty ticks: the P99 moves by about the mean lag.
+// Answers that scatter between 10 and 20 ms, and a client that is 2 ms late once in twenty ticks: the P99 moves by about the mean
+// lag.
 TEST(Client, RareLagBesideScatteringAnswersIsNotTheLimit) {
   Load load;
   for (int i = 0; i < 1000; ++i) load.ttft_values.push_back((10 + 0.01 * i) * kMs);

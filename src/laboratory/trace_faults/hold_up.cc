@@ -14,7 +14,7 @@ constexpr double kWaitsPerWork = 2;          // at intensity 1
 constexpr std::size_t kMaxHolds = 40;        // of a trace
 constexpr std::int64_t kMinHoldNs = 50'000;  // far above the shortest gap that is looked at
 constexpr double kMinCovered = 0.5;          // of the gap, by what the host does
-constexpr double kMostOfGap = 0.6;           // of a gap, for the fault to be why it is there
+constexpr double kLeastPartOfGap = 0.6;      // of a gap, for the fault to be why it is there
 constexpr double kPageableBytesPerNs = 12;   // of a copy from pageable memory
 
 struct Hold {
@@ -132,7 +132,7 @@ core::Result<Applied> hold_up(const TraceFault& fault, TraceRows& rows, trace::N
   applied.share_ratio = static_cast<double>(idle_of(rows) - idle) / static_cast<double>(std::max<std::int64_t>(1, span_of(rows)));
   // Copies fill them; in the others the fault is the truth where it takes most of the gap.
   for (const Stretch& gap : gaps)
-    if (!copies && kMostOfGap * static_cast<double>(gap.end_ns - gap.start_ns) <= static_cast<double>(extra))
+    if (!copies && kLeastPartOfGap * static_cast<double>(gap.end_ns - gap.start_ns) <= static_cast<double>(extra))
       applied.gaps.push_back(gap);
   return applied;
 }

@@ -97,6 +97,8 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   if (request.process_id && ::kill(static_cast<pid_t>(*request.process_id), 0) != 0 && errno == ESRCH)
     return core::fail(core::ErrorCode::not_found, "no process with pid " + std::to_string(*request.process_id),
                       "'ps' lists the running processes");
+  if (!request.process_id && (request.command.empty() || request.command.front().empty()))
+    return core::fail(core::ErrorCode::invalid_argument, "the command is empty", "for example: aaco record -- python3 train.py");
   if (request.process_id && request.isolation.wanted())
     return core::fail(core::ErrorCode::invalid_argument,
                       "--isolate requires a command to start: a running process cannot be isolated", "remove --isolate or --pid");
