@@ -42,16 +42,16 @@ TEST(Builtin, FormatsOfOneNameAreOfOneProfilerAndOneGrouping) {
 
 TEST(Builtin, ProfilersWithSeveralFormats) {
   EXPECT_EQ(names_of([](const auto& info) { return info.profiler == "rocprof"; }),
-            (Names{"rocpd", "rocprof", "rocprof_compute", "rocprofv3"}));
+            (Names{"pftrace", "rocpd", "rocprof", "rocprof_compute", "rocprofv3"}));
   EXPECT_EQ(names_of([](const auto& info) { return info.profiler == "nsys"; }), (Names{"nsys", "nsys_stats"}));
 }
 
 TEST(Builtin, Groupings) {
   const auto grouped = [](Grouping grouping) { return names_of([&](const auto& info) { return info.grouping == grouping; }); };
-  EXPECT_EQ(grouped(Grouping::traces), Names{"kineto"});
+  EXPECT_EQ(grouped(Grouping::traces), (Names{"jax_trace", "kineto", "xplane"}));
   EXPECT_EQ(grouped(Grouping::processes), (Names{"nsys", "rpd"}));
   EXPECT_EQ(grouped(Grouping::reports), Names{"nsys_stats"});
-  EXPECT_EQ(grouped(Grouping::rocm), (Names{"rocpd", "rocprof", "rocprof_compute", "rocprofv3"}));
+  EXPECT_EQ(grouped(Grouping::rocm), (Names{"pftrace", "rocpd", "rocprof", "rocprof_compute", "rocprofv3"}));
   EXPECT_EQ(grouped(Grouping::program), Names{"migraphx"});
   EXPECT_EQ(grouped(Grouping::none), (Names{"database", "ort", "smi"}));
 }

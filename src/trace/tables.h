@@ -71,7 +71,7 @@ AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns
       column("call_count", &R::call_count, "calls in the block"),
       column("caller_cpu_ns", &R::caller_cpu_ns, "CPU time of the calling thread, ns"),
       column("caller_wait_ns", &R::caller_wait_ns, "time the calling thread was runnable but not running, ns"),
-      column("process_cpu_ns", &R::process_cpu_ns, "CPU time of all threads of the process, ns"),
+      column("process_cpu_ns", &R::process_cpu_ns, "CPU time of the process and of its children in its session, ns"),
       column("process_wait_ns", &R::process_wait_ns, "time the process's threads were runnable but not running, summed over threads, ns"),
       column("process_system_ns", &R::process_system_ns, "kernel-mode CPU time of all threads of the process, ns"),
       column("minor_faults", &R::minor_faults, "minor page faults (no I/O)"),
@@ -271,15 +271,15 @@ AACO_TABLE(WorkRateRow, "work_rates", "metrics/work_rates.parquet", "", "One row
       column("data_type", &R::data_type, "data type, as in the hardware registry; empty: unknown"),
       column("source", &R::source, "where FLOPs and bytes are from: shapes, or the counters"),
       column("count", &R::count, "executions of the kernel, or calls of the operator, with known work"),
-      column("time_ns", &R::time_ns, "device time of these, ns; of kernels with counters their mean time per execution"),
+      column("total_ns", &R::time_ns, "device time of these, ns; of kernels with counters their mean time per execution"),
       column("flops", &R::flops, "floating-point operations; a multiply-add counts as two"),
       column("bytes", &R::bytes, "bytes: by shapes every operand once, by counters the memory traffic"),
-      column("flops_per_s", &R::flops_per_s, "flops / time, 1/s"), column("bytes_per_s", &R::bytes_per_s, "bytes / time, bytes/s"),
+      column("flops_per_second", &R::flops_per_s, "flops / time, 1/s"), column("bytes_per_second", &R::bytes_per_s, "bytes / time, bytes/s"),
       column("hardware", &R::hardware, "hardware id; empty: the device of the trace is unknown"),
-      column("peak_flops_per_s", &R::peak_flops_per_s, "stated dense peak of the device for the data type, 1/s"),
-      column("peak_bytes_per_s", &R::peak_bytes_per_s, "stated memory bandwidth of the device, bytes/s"),
-      column("flops_ratio", &R::flops_ratio, "flops_per_s / peak_flops_per_s"),
-      column("bytes_ratio", &R::bytes_ratio, "bytes_per_s / peak_bytes_per_s; above 1 where caches served part of the bytes"));
+      column("peak_flops_per_second", &R::peak_flops_per_s, "stated dense peak of the device for the data type, 1/s"),
+      column("peak_bytes_per_second", &R::peak_bytes_per_s, "stated memory bandwidth of the device, bytes/s"),
+      column("flops_ratio", &R::flops_ratio, "flops_per_second / peak_flops_per_second"),
+      column("bytes_ratio", &R::bytes_ratio, "bytes_per_second / peak_bytes_per_second; above 1 where caches served part of the bytes"));
 } AACO_TABLE_END
 
 AACO_TABLE(CollectiveCallRow, "collective_calls", "metrics/collective_calls.parquet", "start_ns", "One row per collective operation and rank: bandwidths, and the wait for the last rank") {
@@ -294,8 +294,8 @@ AACO_TABLE(CollectiveCallRow, "collective_calls", "metrics/collective_calls.parq
       column("wait_ns", &R::wait_ns, "time from this rank's arrival to the last arrival, ns"),
       column("wait_method", &R::wait_method, "arrival (start times on one clock) or duration (above the shortest: clocks differ); empty: no wait known"),
       column("time_method", &R::time_method, "time t of the bandwidths: transfer (since the last arrival) or duration (includes waiting: bandwidths are lower bounds)"),
-      column("algorithm_bytes_per_s", &R::algorithm_bytes_per_s, "S / t, bytes/s"),
-      column("bus_bytes_per_s", &R::bus_bytes_per_s, "algorithm bandwidth x bus factor of the operation and group size, bytes/s"));
+      column("algorithm_bytes_per_second", &R::algorithm_bytes_per_s, "S / t, bytes/s"),
+      column("bus_bytes_per_second", &R::bus_bytes_per_s, "algorithm bandwidth x bus factor of the operation and group size, bytes/s"));
 } AACO_TABLE_END
 
 AACO_TABLE(EstimateRow, "estimates", "predict/estimates.parquet", "", "One row per node of the model's graph with work on the device: the estimated cost of one execution") {

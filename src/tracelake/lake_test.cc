@@ -279,7 +279,7 @@ TEST_F(LakeTest, ReportsSqlErrors) {
   EXPECT_EQ(refusal("-- only a comment").code, ErrorCode::invalid_argument);
   EXPECT_EQ(refusal("SELECT 'a' + INTERVAL").code, ErrorCode::invalid_argument);
   EXPECT_EQ(cell("/* a */ -- b\n SELECT 1 -- c"), "1");
-  EXPECT_EQ(ask("SHOW TABLES").rows.size(), 22u);  // the tables, sessions, metrics and kernel_totals
+  EXPECT_EQ(ask("SHOW TABLES").rows.size(), 25u);  // the tables, sessions, metrics and kernel_totals
   EXPECT_EQ(refusal("SELECT CAST('x' AS INTEGER)").code, ErrorCode::invalid_input);
 }
 

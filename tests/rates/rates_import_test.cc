@@ -63,7 +63,7 @@ TEST(RatesImport, AMatrixProductHasFlopsAndBytesPerSecond) {
     EXPECT_EQ(names.text(rate.data_type), "bfloat16");
     EXPECT_EQ(rate.time_ns, 400'000);
     EXPECT_DOUBLE_EQ(rate.flops.value_or(0), flops);
-    EXPECT_DOUBLE_EQ(rate.bytes.value_or(0), bytes);
+    EXPECT_EQ(rate.bytes.value_or(0), static_cast<std::int64_t>(bytes));
     EXPECT_NEAR(rate.flops_per_s.value_or(0), flops / 400e-6, 1);
     ASSERT_TRUE(rate.peak_flops_per_s && rate.flops_ratio && rate.bytes_ratio);
     EXPECT_DOUBLE_EQ(*rate.flops_ratio, *rate.flops_per_s / *rate.peak_flops_per_s);
@@ -179,7 +179,7 @@ TEST(RatesImport, RealTracesAreConsistent) {
         EXPECT_NEAR(rate.flops_per_s.value_or(0) * seconds / *rate.flops, 1, 1e-3) << file;
       }
       if (rate.bytes) {
-        EXPECT_NEAR(rate.bytes_per_s.value_or(0) * seconds / *rate.bytes, 1, 1e-3) << file;
+        EXPECT_NEAR(rate.bytes_per_s.value_or(0) * seconds / static_cast<double>(*rate.bytes), 1, 1e-3) << file;
       }
       EXPECT_EQ(rate.flops.has_value(), rate.flops_per_s.has_value());
       if (rate.flops_ratio) {

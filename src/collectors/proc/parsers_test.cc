@@ -14,7 +14,7 @@ const std::string kStatLine =
 TEST(ProcessStatText, ReadsPastParenthesesInTheName) {
   const auto stat = parse_process_stat(kStatLine);
   ASSERT_TRUE(stat);
-  EXPECT_EQ(*stat, (ProcessStat{'R', 3, 11, 13, 15, 16, 17, 18, 5, 99, 321}));
+  EXPECT_EQ(*stat, (ProcessStat{'R', 3, 7, 11, 13, 15, 16, 17, 18, 5, 99, 321}));
 }
 TEST(ProcessStatText, RefusesEveryCutText) {
   const std::size_t last = kStatLine.find(" 321");

@@ -34,7 +34,7 @@ void store_rates(const GpuRates& rates, const trace::NameTable& names, trace::Si
     row.count = rate.count;
     row.time_ns = std::llround(rate.time_ns);
     row.flops = rate.flops;
-    row.bytes = rate.bytes;
+    if (rate.bytes) row.bytes = std::llround(*rate.bytes);
     row.flops_per_s = rate.flops_per_s;
     row.bytes_per_s = rate.bytes_per_s;
     row.hardware = sink.name(rates.device_id);

@@ -23,7 +23,7 @@ report::WorkRates::Rate rate_of_row(const trace::WorkRateRow& row, const trace::
   rate.count = row.count;
   rate.time_ns = row.time_ns;
   rate.flops = row.flops;
-  rate.bytes = row.bytes;
+  if (row.bytes) rate.bytes = static_cast<double>(*row.bytes);
   rate.flops_per_s = row.flops_per_s;
   rate.bytes_per_s = row.bytes_per_s;
   rate.peak_flops_per_s = row.peak_flops_per_s;
