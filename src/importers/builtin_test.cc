@@ -42,7 +42,7 @@ TEST(Builtin, FormatsOfOneNameAreOfOneProfilerAndOneGrouping) {
 
 TEST(Builtin, ProfilersWithSeveralFormats) {
   EXPECT_EQ(names_of([](const auto& info) { return info.profiler == "rocprof"; }),
-            (Names{"pftrace", "rocpd", "rocprof", "rocprof_compute", "rocprofv3"}));
+            (Names{"rocpd", "rocprof", "rocprof_compute", "rocprofv3"}));
   EXPECT_EQ(names_of([](const auto& info) { return info.profiler == "nsys"; }), (Names{"nsys", "nsys_stats"}));
 }
 

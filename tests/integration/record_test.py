@@ -170,7 +170,7 @@ class Record(program.ProgramTest):
     def test_rejects_missing_program(self): self.refused(self.aaco('record', '--', 'aaco-no-such-program'), 127, 'aaco-no-such-program')
     def test_rejects_a_missing_command(self): self.assertIn(self.aaco('record').code, (2, 125))
     # -1 would be every process there is, which never ends.
-    def test_rejects_an_empty_command(self): self.refused(self.aaco('record', '--', ''), 125, 'the command is empty')
+    def test_rejects_an_empty_command(self): self.refused(self.aaco('record', '--', ''), 2, 'the command is empty')
 
     def test_rejects_invalid_process_ids(self):
         for process in (-1, 0): self.refused(self.aaco('record', '--pid', process, '--duration', '1s'), 2, '--pid')
