@@ -256,9 +256,8 @@ struct WorkRateRow {
   NameId subject, name, family;         // subject: kernel, operator
   NameId data_type, source;             // source: shapes, or the counters joined by " + "
   std::int64_t count = 0, time_ns = 0;  // executions of the kernel, or calls of the operator, with known work
-  std::optional<double> flops;
+  std::optional<double> flops, flops_per_s, bytes_per_s;
   std::optional<std::int64_t> bytes;
-  std::optional<double> flops_per_s, bytes_per_s;
   NameId hardware;  // id of the hardware registry; empty: the trace's device is unknown
   std::optional<double> peak_flops_per_s, peak_bytes_per_s, flops_ratio, bytes_ratio;
   bool operator==(const WorkRateRow&) const = default;
