@@ -24,7 +24,8 @@ core::Result<std::vector<std::string>> side_of(const std::string& text, const Si
   std::vector<std::string> side;
   for (const std::string& name : words_of(text)) {
     AACO_ASSIGN(std::string path, workflows::find_in_lake(name, site.services.paths));
-    side.push_back(name.starts_with("tag:") ? name : std::move(path));
+    if (name.starts_with("tag:")) path = name;
+    side.push_back(std::move(path));
   }
   return side;
 }

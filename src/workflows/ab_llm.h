@@ -6,6 +6,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
+#include "core/units.h"
 #include "workflows/diff.h"
 #include "workflows/llm.h"
 #include "workflows/services.h"

@@ -12,9 +12,9 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;
 constexpr std::size_t kMaxHead = 20;  // two varints of ten bytes
 
 // Bytes that are there but not used.
-class Window {
+class MessageWindow {
  public:
-  explicit Window(trace::ByteSource& source) : source_(source) {}
+  explicit MessageWindow(trace::ByteSource& source) : source_(source) {}
 
   // Reads until `bytes` are there or the source has ended.
   core::Status want(std::size_t bytes) {
@@ -46,7 +46,7 @@ class Window {
   bool ended_ = false;
 };
 
-core::Result<bool> skip(Window& window, std::uint64_t bytes) {
+core::Result<bool> skip(MessageWindow& window, std::uint64_t bytes) {
   while (bytes > 0) {
     const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kPiece));
     AACO_TRY(window.want(some));
@@ -62,7 +62,7 @@ core::Result<bool> skip(Window& window, std::uint64_t bytes) {
 
 core::Result<MessagesEnd> read_messages(trace::ByteSource& source, std::size_t max_bytes,
                                         const std::function<core::Status(const Field&, bool)>& visit) {
-  Window window(source);
+  MessageWindow window(source);
   MessagesEnd end;
   const auto ended = [&](std::string why) {
     end.bytes = window.used();

@@ -102,6 +102,7 @@ core::Status read_pre_tokenizer(const Json& json, std::vector<Step>& steps) {
 }
 
 std::vector<std::string> split_before(const std::string& text, const std::string& mark) {
+  if (mark.empty()) return {text};
   std::vector<std::string> words;
   std::size_t start = 0;
   for (std::size_t at = text.find(mark, mark.size()); at != std::string::npos; at = text.find(mark, at + mark.size())) {
