@@ -16,7 +16,7 @@ std::optional<int> hex_digit(char c) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-auto invalid(std::string_view what) {
+auto invalid_target(std::string_view what) {
   return core::fail(core::ErrorCode::invalid_argument, "invalid request target: " + std::string(what));
 }
 
@@ -27,13 +27,13 @@ core::Result<std::string> decode(std::string_view text, bool plus_is_space) {
     if (c == '%') {
       const auto high = i + 1 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
       const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
-      if (!high || !low) return invalid("incomplete % escape");
+      if (!high || !low) return invalid_target("incomplete % escape");
       c = static_cast<char>(*high * 16 + *low);
       i += 2;
     } else if (c == '+' && plus_is_space) {
       c = ' ';
     }
-    if (is_control(c)) return invalid("control character");
+    if (is_control(c)) return invalid_target("control character");
     out += c;
   }
   return out;
@@ -44,9 +44,9 @@ core::Result<std::vector<std::string>> parse_path(std::string_view text) {
   if (text == "/") return path;
   for (const std::string_view part : core::split(text.substr(1), '/')) {
     AACO_ASSIGN(std::string segment, decode(part, false));
-    if (segment.empty()) return invalid("empty path segment");
-    if (segment == "." || segment == "..") return invalid("dot segment in the path");
-    if (segment.find_first_of("/\\") != std::string::npos) return invalid("slash or backslash in a path segment");
+    if (segment.empty()) return invalid_target("empty path segment");
+    if (segment == "." || segment == "..") return invalid_target("dot segment in the path");
+    if (segment.find_first_of("/\\") != std::string::npos) return invalid_target("slash or backslash in a path segment");
     path.push_back(std::move(segment));
   }
   return path;
@@ -55,16 +55,16 @@ core::Result<std::vector<std::string>> parse_path(std::string_view text) {
 }  // namespace
 
 core::Result<Target> parse_target(std::string_view text) {
-  if (text.empty() || text.front() != '/') return invalid("expected a path that starts with /");
-  if (text.size() > kMaxTargetBytes) return invalid("longer than " + std::to_string(kMaxTargetBytes) + " bytes");
-  if (text.find('#') != std::string_view::npos) return invalid("fragment");
+  if (text.empty() || text.front() != '/') return invalid_target("expected a path that starts with /");
+  if (text.size() > kMaxTargetBytes) return invalid_target("longer than " + std::to_string(kMaxTargetBytes) + " bytes");
+  if (text.find('#') != std::string_view::npos) return invalid_target("fragment");
   const auto question = text.find('?');
   Target target;
   AACO_ASSIGN(target.path, parse_path(text.substr(0, question)));
   if (question == std::string_view::npos || question + 1 == text.size()) return target;
   for (const std::string_view one : core::split(text.substr(question + 1), '&')) {
     if (one.empty()) continue;
-    if (target.parameters.size() == kMaxParameters) return invalid("more than " + std::to_string(kMaxParameters) + " parameters");
+    if (target.parameters.size() == kMaxParameters) return invalid_target("more than " + std::to_string(kMaxParameters) + " parameters");
     const auto equals = one.find('=');
     AACO_ASSIGN(std::string name, decode(one.substr(0, equals), true));
     AACO_ASSIGN(std::string value, decode(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1), true));

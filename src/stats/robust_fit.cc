@@ -21,8 +21,8 @@ constexpr std::uint64_t kSamplingSeed = 1;      // the result does not depend on
 constexpr double kEverything = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFewestForInterval = 5;  // below it no interval of Kendall's statistic is inside the slopes
 
-// Ranks of all slopes that are needed: the two of the median, and the ends of the interval.
-struct Ranks {
+// SpacedRanks of all slopes that are needed: the two of the median, and the ends of the interval.
+struct SpacedRanks {
   std::size_t median_low = 0, median_high = 0;
   std::optional<std::pair<std::size_t, std::size_t>> interval;
   [[nodiscard]] std::size_t least() const { return interval ? std::min(interval->first, median_low) : median_low; }
@@ -30,8 +30,8 @@ struct Ranks {
 };
 
 // The interval: slopes between which the truth lies. Kendall's statistic has variance n (n-1) (2n+5) / 18 without ties.
-Ranks ranks_of(std::size_t slopes, std::size_t points) {
-  Ranks ranks;
+SpacedRanks ranks_of(std::size_t slopes, std::size_t points) {
+  SpacedRanks ranks;
   ranks.median_high = slopes / 2;
   ranks.median_low = slopes % 2 == 1 ? ranks.median_high : ranks.median_high - 1;
   if (points < kFewestForInterval) return ranks;
@@ -46,7 +46,7 @@ Ranks ranks_of(std::size_t slopes, std::size_t points) {
 struct Slopes {
   std::vector<double> values;
   std::size_t below = 0, count = 0;
-  [[nodiscard]] bool has(const Ranks& ranks) const { return below <= ranks.least() && ranks.most() < below + values.size(); }
+  [[nodiscard]] bool has(const SpacedRanks& ranks) const { return below <= ranks.least() && ranks.most() < below + values.size(); }
   // By selection: four ranks of millions of slopes are read, so that sorting them would be most of the work.
   double at(std::size_t rank) {
     const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank - below);
@@ -82,7 +82,7 @@ std::pair<double, double> likely_range(std::span<const double> x, std::span<cons
   if (sample.size() < kSampledSlopes) return {-kEverything, kEverything};
   std::sort(sample.begin(), sample.end());
   const std::size_t all = x.size() * (x.size() - 1) / 2;
-  const Ranks ranks = ranks_of(all, x.size());
+  const SpacedRanks ranks = ranks_of(all, x.size());
   constexpr double kDeviations = 5;
   const double margin = kDeviations * 0.5 / std::sqrt(static_cast<double>(kSampledSlopes));
   const auto value_at = [&](double share) {
@@ -117,7 +117,7 @@ core::Result<RobustLine> theil_sen(std::span<const double> x, std::span<const do
   if (!all_finite(x) || !all_finite(y)) return core::fail(ErrorCode::invalid_input, "a robust line fit requires finite values");
   Slopes slopes = slopes_of(x, y);
   if (slopes.count == 0) return core::fail(ErrorCode::invalid_input, "a line fit requires at least two distinct x values");
-  const Ranks ranks = ranks_of(slopes.count, x.size());
+  const SpacedRanks ranks = ranks_of(slopes.count, x.size());
   RobustLine line;
   line.slope = (slopes.at(ranks.median_low) + slopes.at(ranks.median_high)) / 2;
   if (ranks.interval) line.slope_ci95 = Interval{slopes.at(ranks.interval->first), slopes.at(ranks.interval->second)};
