@@ -64,7 +64,8 @@ core::Result<Target> parse_target(std::string_view text) {
   if (question == std::string_view::npos || question + 1 == text.size()) return target;
   for (const std::string_view one : core::split(text.substr(question + 1), '&')) {
     if (one.empty()) continue;
-    if (target.parameters.size() == kMaxParameters) return invalid_target("more than " + std::to_string(kMaxParameters) + " parameters");
+    if (target.parameters.size() == kMaxParameters)
+      return invalid_target("more than " + std::to_string(kMaxParameters) + " parameters");
     const auto equals = one.find('=');
     AACO_ASSIGN(std::string name, decode(one.substr(0, equals), true));
     AACO_ASSIGN(std::string value, decode(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1), true));

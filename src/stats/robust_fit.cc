@@ -46,7 +46,9 @@ SpacedRanks ranks_of(std::size_t slopes, std::size_t points) {
 struct Slopes {
   std::vector<double> values;
   std::size_t below = 0, count = 0;
-  [[nodiscard]] bool has(const SpacedRanks& ranks) const { return below <= ranks.least() && ranks.most() < below + values.size(); }
+  [[nodiscard]] bool has(const SpacedRanks& ranks) const {
+    return below <= ranks.least() && ranks.most() < below + values.size();
+  }
   // By selection: four ranks of millions of slopes are read, so that sorting them would be most of the work.
   double at(std::size_t rank) {
     const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank - below);
