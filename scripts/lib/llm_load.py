@@ -69,11 +69,11 @@ class Session:
         return [tuple(row.values()) for row in json.loads(ran.stdout)]
 
 
-class FaultServer:
-    """with FaultServer() as server: server.url('plain'), server.log()"""
+class ServerProcess:
+    """A server that prints its port and ends when its standard input does."""
 
-    def __init__(self, pin=None):
-        self.command = [*(['taskset', '-c', pin] if pin else []), FAULT_SERVER]
+    def __init__(self, command):
+        self.command = command
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -87,6 +87,13 @@ class FaultServer:
 
     def url(self, scenario):
         return f'http://127.0.0.1:{self.port}/{scenario}/v1'
+
+
+class FaultServer(ServerProcess):
+    """with FaultServer() as server: server.url('plain'), server.log()"""
+
+    def __init__(self, pin=None):
+        super().__init__([*(['taskset', '-c', pin] if pin else []), FAULT_SERVER])
 
     def log(self):
         self.process.stdin.write('log\n')

@@ -16,24 +16,14 @@ AIM_PER_SECOND, AIM_BYTES = 100_000, 500e6
 STREAMS, TOKENS, ROUNDS = 1000, 256, 2
 
 
-class TokenServer:
-    """The built-in server on a CPU: with TokenServer(cpu) as server: server.url(period_us)"""
+class TokenServer(llm_load.ServerProcess):
+    """The built-in server on a CPU: with TokenServer(cpu) as server: server.streaming(chunks_per_second)"""
 
     def __init__(self, cpu):
-        self.command = [llm_load.PROGRAM, 'llm-server', '--cpu', str(cpu)]
+        super().__init__([llm_load.PROGRAM, 'llm-server', '--cpu', str(cpu)])
 
-    def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
-        return self
-
-    def __exit__(self, *unused):
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
-        self.process.stdout.close()
-
-    def url(self, chunks_per_second):
-        return f'http://127.0.0.1:{self.port}/period_us={round(1e6 * STREAMS / chunks_per_second)}/v1'
+    def streaming(self, chunks_per_second):
+        return self.url(f'period_us={round(1e6 * STREAMS / chunks_per_second)}')
 
 
 def self_test(lake, checks):
@@ -50,7 +40,7 @@ def self_test(lake, checks):
 
 
 def says_limit(lake, server, rate, cpu):
-    session = lake.llm(server.url(rate), '--concurrency', STREAMS, '--requests', STREAMS * ROUNDS, '--output-tokens', TOKENS, '--prompt-tokens', 8,
+    session = lake.llm(server.streaming(rate), '--concurrency', STREAMS, '--requests', STREAMS * ROUNDS, '--output-tokens', TOKENS, '--prompt-tokens', 8,
                        '--warmup', STREAMS, '--no-telemetry', '--server-metrics', 'off', pin=str(cpu))
     level = session.summary()['levels'][0]
     subprocess.run(['rm', '-rf', session.path], check=True)
