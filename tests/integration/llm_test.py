@@ -176,7 +176,7 @@ class Measured(LlmTest):
         self.assertIn('vllm', rows.output)
 
     def test_requests_are_exported(self):
-        session = self.measured('plain,first_ms=2', '--concurrency', '1,2', '--requests', 6, '--output-tokens', 3)
+        session = self.measured('plain,first_ms=2,period_us=2000', '--concurrency', '1,2', '--requests', 6, '--output-tokens', 3)
         for form, file in (('perfetto', 'a.perfetto-trace'), ('chrome', 'a.json'), ('prometheus', 'a.prom')):
             exported = self.aaco('export', session['session']['id'], '-f', form, '-o', self.folder / file)
             self.assertEqual(exported.code, 0, exported.errors)
