@@ -94,16 +94,25 @@ function(aaco_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)
 endfunction()
 
-# aaco_python_test(NAME [COST SECONDS] [ENVIRONMENT VARIABLE=VALUE...]): the *_test.py of the current folder as one test program.
-# What takes longest says so and starts first, so that no core waits for it at the end.
+# aaco_python_test(NAME [COST SECONDS] [PARTS N] [ENVIRONMENT VARIABLE=VALUE...]): the *_test.py of the current folder as N test
+# programs (1), divided by class. What takes longest says so and starts first, so that no core waits for it at the end.
 function(aaco_python_test name)
-  cmake_parse_arguments(arg "" "COST" "ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "" "COST;PARTS" "ENVIRONMENT" ${ARGN})
+  if(NOT arg_PARTS)
+    set(arg_PARTS 1)
+  endif()
   find_program(AACO_PYTHON python3)
   if(NOT AACO_PYTHON)
     message(STATUS "${name} is left out: python3 is missing")
     return()
   endif()
-  add_test(NAME ${name} COMMAND ${AACO_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/run_python.py ${CMAKE_CURRENT_SOURCE_DIR}
-    --xml ${CMAKE_BINARY_DIR}/test-results/${name}.xml)
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600 COST 0${arg_COST} ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${arg_ENVIRONMENT}")
+  foreach(part RANGE 1 ${arg_PARTS})
+    set(test ${name})
+    if(arg_PARTS GREATER 1)
+      set(test ${name}_${part})
+    endif()
+    add_test(NAME ${test} COMMAND ${AACO_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/run_python.py ${CMAKE_CURRENT_SOURCE_DIR}
+      --part ${part}/${arg_PARTS} --xml ${CMAKE_BINARY_DIR}/test-results/${test}.xml)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 600 COST 0${arg_COST} ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${arg_ENVIRONMENT}")
+  endforeach()
 endfunction()

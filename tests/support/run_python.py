@@ -1,4 +1,9 @@
-"""Runs the Python tests of a folder and writes their results in GoogleTest's form.   run_python.py FOLDER [--xml FILE] [NAME...]"""
+"""Runs the Python tests of a folder and writes their results in GoogleTest's form.
+
+  run_python.py FOLDER [--xml FILE] [--part K/N] [NAME...]
+
+--part: the K-th of N parts, divided by class, so that parts can run at the same time.
+"""
 import argparse
 import pathlib
 import sys
@@ -42,17 +47,37 @@ class Recorder(unittest.TextTestResult):
         self.record(test, 'skipped', reason)
 
 
+def cases(suite):
+    """The test cases of a suite and of the suites in it, in order."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from cases(test)
+        else:
+            yield test
+
+
+def part_of(suite, part):
+    """Every N-th class, beginning with the K-th, for a part "K/N"."""
+    which, count = (int(number) for number in part.split('/'))
+    classes = {}
+    for test in cases(suite):
+        classes.setdefault(type(test), []).append(test)
+    chosen = list(classes.values())[which - 1::count]
+    return unittest.TestSuite(test for tests in chosen for test in tests)
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument('folder', type=pathlib.Path)
     options.add_argument('--xml', type=pathlib.Path)
+    options.add_argument('--part', default='1/1')
     options.add_argument('names', nargs='*')
     asked = options.parse_args()
     here = asked.folder.resolve()
     sys.path.insert(0, str(here))
     loader = unittest.TestLoader()
     tests = loader.loadTestsFromNames(asked.names) if asked.names else loader.discover(str(here), pattern='*_test.py')
-    result = unittest.TextTestRunner(resultclass=Recorder, verbosity=0).run(tests)
+    result = unittest.TextTestRunner(resultclass=Recorder, verbosity=0).run(part_of(tests, asked.part))
     if asked.xml:
         asked.xml.parent.mkdir(parents=True, exist_ok=True)
         suites = ElementTree.Element('testsuites')

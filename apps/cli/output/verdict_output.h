@@ -6,7 +6,7 @@
 #include "core/json.h"
 #include "workflows/diff.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
 class App;
 }
 
