@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/markup.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "governance/amount.h"
@@ -26,9 +27,7 @@ std::string cell(std::string text) {
 std::string xml(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  for (const auto& [from, to] : {std::pair("&", "&amp;"), {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}})
-    text = core::replace_all(std::move(text), from, to);
-  return text;
+  return core::escape_markup(text);
 }
 
 std::string headline(const GateReport& report) {

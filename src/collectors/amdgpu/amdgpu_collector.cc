@@ -3,6 +3,7 @@
 #include "collectors/amdgpu/gpu_metrics_source.h"
 #include "collectors/amdgpu/level_source.h"
 #include "collectors/amdgpu/sysfs_text.h"
+#include "collectors/probe/sources_collector.h"
 #include "hardware/gpu_devices.h"
 
 namespace aaco::collectors::amdgpu {
@@ -82,9 +83,9 @@ std::vector<std::string> error_files(const SysRoot& root, const std::string& fol
   return paths;
 }
 
-class AmdgpuCollector final : public Collector {
+class AmdgpuCollector final : public probe::SourcesCollector {
  public:
-  explicit AmdgpuCollector(std::unique_ptr<core::Clock> clock) : clock_(std::move(clock)) { sources_.set_name("amdgpu"); }
+  explicit AmdgpuCollector(std::unique_ptr<core::Clock> clock) : SourcesCollector("amdgpu", std::move(clock)) {}
 
   [[nodiscard]] CollectorInfo info() const override {
     return {"amdgpu", "utilisation, memory, power, energy, temperature, clocks, throttling, links and error counts of AMD GPUs"};
@@ -95,28 +96,21 @@ class AmdgpuCollector final : public Collector {
       return core::fail(core::ErrorCode::unsupported, "no AMD GPU uses the amdgpu driver on this machine",
                         "if the machine has an AMD GPU: modprobe amdgpu");
     for (const hardware::AmdDevice& device : devices) add_device(root, device);
-    return sources_.open(root, target);
+    return sources().open(root, target);
   }
-  void sample(trace::Sink& sink) override { sources_.sample(sink, *clock_); }
-  void forget() override { sources_.forget(); }
-  void close() override { sources_.close(); }
-  [[nodiscard]] trace::Account account() const override { return sources_.account(); }
 
  private:
   void add_device(const SysRoot& root, const hardware::AmdDevice& device) {
     const auto add = [&](const char* name, std::vector<LevelSpec> specs, std::int64_t period_ms) {
-      sources_.add(std::make_unique<LevelSource>(name, device.index, std::move(specs)), period_ms * kMillisecond);
+      sources().add(std::make_unique<LevelSource>(name, device.index, std::move(specs)), period_ms * kMillisecond);
     };
-    sources_.add(std::make_unique<GpuMetricsSource>(device.folder + "/gpu_metrics", device.index), 20 * kMillisecond);
+    sources().add(std::make_unique<GpuMetricsSource>(device.folder + "/gpu_metrics", device.index), 20 * kMillisecond);
     add("amdgpu.sysfs", activity_files(device.folder), 50);
     if (!device.hwmon_folder.empty()) add("amdgpu.hwmon", hwmon_files(root, device.hwmon_folder), 50);
     add("amdgpu.pp_dpm", clock_files(device.folder), 200);
     add("amdgpu.sysfs", slow_files(device), 1000);
-    sources_.add(std::make_unique<SumSource>("amdgpu.ras", device.index, error_files(root, device.folder)), 1000 * kMillisecond);
+    sources().add(std::make_unique<SumSource>("amdgpu.ras", device.index, error_files(root, device.folder)), 1000 * kMillisecond);
   }
-
-  std::unique_ptr<core::Clock> clock_;
-  probe::SourceSet sources_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "collectors/clock/clock_collector.h"
 
 #include "collectors/clock/clock_sources.h"
+#include "collectors/probe/sources_collector.h"
 
 namespace aaco::collectors::clock {
 namespace {
@@ -8,28 +9,20 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::size_t kManyCpus = 64;
 
-class ClockCollector final : public Collector {
+class ClockCollector final : public probe::SourcesCollector {
  public:
-  explicit ClockCollector(std::unique_ptr<core::Clock> clock) : clock_(std::move(clock)) { sources_.set_name("clock"); }
+  explicit ClockCollector(std::unique_ptr<core::Clock> clock) : SourcesCollector("clock", std::move(clock)) {}
 
   [[nodiscard]] CollectorInfo info() const override {
     return {"clock", "CPU clocks, clock limits, boost, temperature and thermal throttling"};
   }
   core::Status open(const SysRoot& root, const Target& target) override {
     const std::int64_t fast = cpus_with_frequency(root) > kManyCpus ? 200 : 100;
-    sources_.add(std::make_unique<FrequencySource>(), fast * kMillisecond);
-    sources_.add(std::make_unique<ThermalSource>(), fast * kMillisecond);
-    sources_.add(std::make_unique<PolicySource>(), 1000 * kMillisecond);
-    return sources_.open(root, target);
+    sources().add(std::make_unique<FrequencySource>(), fast * kMillisecond);
+    sources().add(std::make_unique<ThermalSource>(), fast * kMillisecond);
+    sources().add(std::make_unique<PolicySource>(), 1000 * kMillisecond);
+    return sources().open(root, target);
   }
-  void sample(trace::Sink& sink) override { sources_.sample(sink, *clock_); }
-  void forget() override { sources_.forget(); }
-  void close() override { sources_.close(); }
-  [[nodiscard]] trace::Account account() const override { return sources_.account(); }
-
- private:
-  std::unique_ptr<core::Clock> clock_;
-  probe::SourceSet sources_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "collectors/nvml/api.h"
 #include "collectors/nvml/device_sources.h"
+#include "collectors/probe/sources_collector.h"
 #include "hardware/gpu_devices.h"
 
 namespace aaco::collectors::nvml {
@@ -9,12 +10,10 @@ namespace {
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-class NvmlCollector final : public Collector {
+class NvmlCollector final : public probe::SourcesCollector {
  public:
   NvmlCollector(std::string library, std::unique_ptr<core::Clock> clock)
-      : library_(std::move(library)), clock_(std::move(clock)) {
-    sources_.set_name("nvml");
-  }
+      : SourcesCollector("nvml", std::move(clock)), library_(std::move(library)) {}
   ~NvmlCollector() override { shut_down(); }
 
   [[nodiscard]] CollectorInfo info() const override {
@@ -33,23 +32,20 @@ class NvmlCollector final : public Collector {
       DeviceHandle handle = nullptr;
       if (const int error = api_->device_handle(i, &handle); error != kSuccess) {
         refused = "device " + std::to_string(i) + " cannot be opened: " + api_->text(error);
-        sources_.note(refused);
+        sources().note(refused);
         continue;
       }
-      sources_.add(std::make_unique<FastSource>(api_, handle, first + i), 50 * kMillisecond);
-      sources_.add(std::make_unique<SlowSource>(api_, handle, first + i), 1000 * kMillisecond);
+      sources().add(std::make_unique<FastSource>(api_, handle, first + i), 50 * kMillisecond);
+      sources().add(std::make_unique<SlowSource>(api_, handle, first + i), 1000 * kMillisecond);
       opened_ = true;
     }
     if (!opened_) return core::fail(core::ErrorCode::unsupported, refused.empty() ? "NVML found no device" : "NVML's " + refused);
-    return sources_.open(root, target);
+    return sources().open(root, target);
   }
-  void sample(trace::Sink& sink) override { sources_.sample(sink, *clock_); }
-  void forget() override { sources_.forget(); }
   void close() override {
-    sources_.close();
+    SourcesCollector::close();
     shut_down();
   }
-  [[nodiscard]] trace::Account account() const override { return sources_.account(); }
 
  private:
   void shut_down() {
@@ -57,10 +53,8 @@ class NvmlCollector final : public Collector {
     api_.reset();
   }
   std::string library_;
-  std::unique_ptr<core::Clock> clock_;
   std::shared_ptr<const Api> api_;
   bool opened_ = false;
-  probe::SourceSet sources_;
 };
 
 }  // namespace

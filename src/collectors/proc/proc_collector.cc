@@ -1,5 +1,6 @@
 #include "collectors/proc/proc_collector.h"
 
+#include "collectors/probe/sources_collector.h"
 #include "collectors/proc/cgroup_source.h"
 #include "collectors/proc/cpu_stat.h"
 #include "collectors/proc/energy_source.h"
@@ -12,9 +13,9 @@ namespace {
 constexpr std::int64_t kEverySample = 0;
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-class ProcCollector final : public Collector {
+class ProcCollector final : public probe::SourcesCollector {
  public:
-  explicit ProcCollector(std::unique_ptr<core::Clock> clock) : clock_(std::move(clock)) { sources_.set_name("proc"); }
+  explicit ProcCollector(std::unique_ptr<core::Clock> clock) : SourcesCollector("proc", std::move(clock)) {}
 
   [[nodiscard]] CollectorInfo info() const override {
     return {"proc",
@@ -24,30 +25,22 @@ class ProcCollector final : public Collector {
   core::Status open(const SysRoot& root, const Target& target) override {
     if (target.process_id > 0) {
       const auto tree = std::make_shared<ProcessTree>();
-      sources_.add(std::make_unique<TreeSource>(tree), 200 * kMillisecond);  // first: the others walk its tree
-      sources_.add(std::make_unique<CpuUseSource>(tree), kEverySample);
-      sources_.add(std::make_unique<RunQueueSource>(tree), 20 * kMillisecond);
-      sources_.add(std::make_unique<ProcessStatSource>(tree), 50 * kMillisecond);
-      sources_.add(std::make_unique<ProcessStatusSource>(tree), 200 * kMillisecond);
+      sources().add(std::make_unique<TreeSource>(tree), 200 * kMillisecond);  // first: the others walk its tree
+      sources().add(std::make_unique<CpuUseSource>(tree), kEverySample);
+      sources().add(std::make_unique<RunQueueSource>(tree), 20 * kMillisecond);
+      sources().add(std::make_unique<ProcessStatSource>(tree), 50 * kMillisecond);
+      sources().add(std::make_unique<ProcessStatusSource>(tree), 200 * kMillisecond);
     }
-    sources_.add(std::make_unique<CpuStatSource>(), 100 * kMillisecond);
-    sources_.add(std::make_unique<PressureSource>(), 100 * kMillisecond);
-    sources_.add(std::make_unique<CgroupSource>(), 100 * kMillisecond);
-    sources_.add(std::make_unique<EnergySource>(), 100 * kMillisecond);
-    sources_.add(std::make_unique<MemoryBandwidthSource>(), 100 * kMillisecond);
-    sources_.add(std::make_unique<MemoryInfoSource>(), 200 * kMillisecond);
-    sources_.add(std::make_unique<VmStatSource>(), 500 * kMillisecond);
-    sources_.add(std::make_unique<LoadSource>(), 1000 * kMillisecond);
-    return sources_.open(root, target);
+    sources().add(std::make_unique<CpuStatSource>(), 100 * kMillisecond);
+    sources().add(std::make_unique<PressureSource>(), 100 * kMillisecond);
+    sources().add(std::make_unique<CgroupSource>(), 100 * kMillisecond);
+    sources().add(std::make_unique<EnergySource>(), 100 * kMillisecond);
+    sources().add(std::make_unique<MemoryBandwidthSource>(), 100 * kMillisecond);
+    sources().add(std::make_unique<MemoryInfoSource>(), 200 * kMillisecond);
+    sources().add(std::make_unique<VmStatSource>(), 500 * kMillisecond);
+    sources().add(std::make_unique<LoadSource>(), 1000 * kMillisecond);
+    return sources().open(root, target);
   }
-  void sample(trace::Sink& sink) override { sources_.sample(sink, *clock_); }
-  void forget() override { sources_.forget(); }
-  void close() override { sources_.close(); }
-  [[nodiscard]] trace::Account account() const override { return sources_.account(); }
-
- private:
-  std::unique_ptr<core::Clock> clock_;
-  probe::SourceSet sources_;
 };
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "core/clock.h"
+#include "core/cpu_set.h"
 #include "hardware/inventory/read.h"
 #include "hardware/probe.h"
 #include "hardware/probe/operations.h"
@@ -24,23 +24,6 @@ constexpr std::int64_t kMegabyte = 1 << 20;
 constexpr std::int64_t kCopyOverCache = 4, kMinCopy = 64 * kMegabyte, kMaxCopy = 2048 * kMegabyte;
 constexpr std::int64_t kAvailableShare = 4;  // at most one part in four of what is available
 constexpr std::int64_t kAlignment = 512;
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
-}
-
-void bind_to(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  ::sched_setaffinity(0, sizeof(set), &set);  // refused: the thread runs where the kernel puts it
-}
 
 // Threads that do the same at the same time, each on its own processor.
 class Crew {
@@ -59,7 +42,7 @@ class Crew {
     std::vector<std::thread> threads;
     for (int index = 0; index < size(); ++index)
       threads.emplace_back([&, index] {
-        bind_to(cpus_[static_cast<std::size_t>(index)]);
+        (void)core::pin_to({cpus_[static_cast<std::size_t>(index)]});  // refused: the thread runs where the kernel puts it
         prepare(index);
         for (Span& span : spans[static_cast<std::size_t>(index)]) {
           start.arrive_and_wait();
@@ -179,7 +162,7 @@ void measure_caches(const Crew& crew, const ProbeOptions& options, const Invento
 }  // namespace
 
 core::Result<ProbeMeasurements> measure_processor(const ProbeOptions& options, const Inventory& machine) {
-  std::vector<int> cpus = options.cpus.empty() ? allowed_cpus() : options.cpus;
+  std::vector<int> cpus = options.cpus.empty() ? core::allowed_cpus() : options.cpus;
   if (cpus.empty()) return core::fail(core::ErrorCode::unsupported, "the kernel does not report which CPUs this process may use");
   const Crew crew(std::move(cpus));
   ProbeMeasurements out;

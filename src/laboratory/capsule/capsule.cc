@@ -15,7 +15,7 @@ class RealCapsule final : public Capsule {
     work_.wanted = std::move(wanted);
     work_.world = world;
     work_.journal = &journal_;
-    work_.allowed = allowed_cpus();
+    work_.allowed = core::allowed_cpus();
   }
   RealCapsule(const RealCapsule&) = delete;
   RealCapsule& operator=(const RealCapsule&) = delete;

@@ -65,9 +65,7 @@ TEST(WantedIsolation, RefusesUnknownSwitches) {
     EXPECT_EQ(make_wanted(shipped(), "", {change}).error().code, core::ErrorCode::invalid_argument) << change;
 }
 
-TEST(Cpus, UsesKernelListFormat) {
-  EXPECT_EQ(cpu_list({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
-  EXPECT_EQ(cpu_list({}), "");
+TEST(Cpus, ReadsTheKernelsListFormat) {
   const std::vector<int> four = {0, 1, 2, 3};
   EXPECT_EQ(*cpus_of("1,3", four, "/nonexistent"), (std::vector<int>{1, 3}));
   EXPECT_EQ(*cpus_of("one", four, "/nonexistent"), std::vector<int>{3});
@@ -170,17 +168,17 @@ TEST_F(CapsuleTest, JoinsCgroupsOfBothVersions) {
 }
 
 TEST_F(CapsuleTest, RestoresProcessSettings) {
-  const auto before = allowed_cpus();
+  const auto before = core::allowed_cpus();
   const int nice = ::getpriority(PRIO_PROCESS, 0);
   {
     const auto capsule = enter({"affinity=one", "aslr=off", "nice=" + std::to_string(std::min(19, nice + 1))});
-    EXPECT_EQ(allowed_cpus().size(), 1U);
+    EXPECT_EQ(core::allowed_cpus().size(), 1U);
     EXPECT_EQ(capsule->cpus(), 1);
     EXPECT_EQ(::getpriority(PRIO_PROCESS, 0), std::min(19, nice + 1));
     capsule->step_out();
-    EXPECT_EQ(allowed_cpus(), before);
+    EXPECT_EQ(core::allowed_cpus(), before);
   }
-  EXPECT_EQ(allowed_cpus(), before);
+  EXPECT_EQ(core::allowed_cpus(), before);
   if (::geteuid() == 0) {
     EXPECT_EQ(::getpriority(PRIO_PROCESS, 0), nice);
   }
@@ -188,12 +186,12 @@ TEST_F(CapsuleTest, RestoresProcessSettings) {
 }
 
 TEST_F(CapsuleTest, RealTimePriorityNeedsEnoughSpareCpus) {
-  if (static_cast<long>(allowed_cpus().size()) == ::sysconf(_SC_NPROCESSORS_ONLN)) {  // otherwise other CPUs stay free
+  if (static_cast<long>(core::allowed_cpus().size()) == ::sysconf(_SC_NPROCESSORS_ONLN)) {  // otherwise other CPUs stay free
     const auto everywhere = enter({"fifo=5", "affinity=all"});
     ASSERT_FALSE(everywhere->not_set().empty());
     EXPECT_NE(everywhere->not_set()[0].reason.find("every CPU"), std::string::npos);
   }
-  if (allowed_cpus().size() < 2) GTEST_SKIP() << "skipped, this process has one CPU";
+  if (core::allowed_cpus().size() < 2) GTEST_SKIP() << "skipped, this process has one CPU";
   Wanted two = wanted({"fifo=5", "affinity=one"});
   two.threads = 2;
   const auto capsule = *Capsule::enter(two, world());

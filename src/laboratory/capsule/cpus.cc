@@ -59,7 +59,7 @@ core::Result<std::vector<int>> cpus_of(const std::string& value, const std::vect
     std::set_intersection(listed->begin(), listed->end(), allowed.begin(), allowed.end(), std::back_inserter(cpus));
     if (cpus.size() != listed->size())
       return core::fail(ErrorCode::unsupported,
-                        "this process may only use CPUs " + cpu_list(allowed) + ", not all of " + cpu_list(*listed));
+                        "this process may only use CPUs " + core::cpu_list(allowed) + ", not all of " + core::cpu_list(*listed));
   }
   if (cpus.empty()) return core::fail(ErrorCode::unsupported, "the kernel does not report which CPUs this process may use");
   return cpus;

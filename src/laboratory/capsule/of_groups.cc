@@ -84,7 +84,7 @@ core::Result<std::string> set_cpu_weight(const std::string& value, Work& work) {
 core::Result<std::string> set_cpuset(const std::string&, Work& work) {
   AACO_ASSIGN(const ControllerGroup home, controller(work, "cpuset"));
   AACO_ASSIGN(OwnGroup* const group, own_group(work, home, "cpuset", "cpuset"));
-  const std::string cpus = cpu_list(work.inside.empty() ? work.allowed : work.inside);
+  const std::string cpus = core::cpu_list(work.inside.empty() ? work.allowed : work.inside);
   if (home.version == 1) {
     std::string memory = text_of(work, home.folder + "/cpuset.effective_mems");
     if (memory.empty()) memory = text_of(work, home.folder + "/cpuset.mems");

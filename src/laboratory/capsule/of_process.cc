@@ -32,9 +32,9 @@ bool is_randomised() { return (::personality(0xffffffffU) & ADDR_NO_RANDOMIZE) =
 core::Result<std::string> set_affinity(const std::string&, Work& work) {
   if (work.inside.empty())
     return core::fail(ErrorCode::unsupported, "the kernel does not report which CPUs this process may use");
-  if (!pin_to(work.inside)) return core::fail_errno(errno, "setting the CPU affinity");
-  work.step_out.emplace_back([before = work.allowed] { (void)pin_to(before); });
-  return "CPU " + cpu_list(work.inside) + ", was " + cpu_list(work.allowed);
+  if (!core::pin_to(work.inside)) return core::fail_errno(errno, "setting the CPU affinity");
+  work.step_out.emplace_back([before = work.allowed] { (void)core::pin_to(before); });
+  return "CPU " + core::cpu_list(work.inside) + ", was " + core::cpu_list(work.allowed);
 }
 
 core::Result<std::string> set_nice(const std::string& value, Work& work) {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu_set.h"
 #include "core/files.h"
 #include "core/handles.h"
 #include "core/result.h"
 #include "laboratory/capsule.h"
-#include "laboratory/cpus.h"
 #include "laboratory/undo.h"
 
 namespace aaco::laboratory::capsule {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "core/clock.h"
-#include "laboratory/cpus.h"
+#include "core/cpu_set.h"
 #include "tests/support/fake_machine.h"
 
 namespace aaco::laboratory::faults {
@@ -53,35 +53,35 @@ class InjectTest : public ::testing::Test {
 };
 
 TEST_F(InjectTest, AffinityIsNarrowedAndRestored) {
-  const auto before = allowed_cpus();
+  const auto before = core::allowed_cpus();
   if (before.size() < 2) GTEST_SKIP() << "skipped, this process has one CPU";
   {
     const auto injection = inject(fault_of("affinity_one_core"), world());
     ASSERT_TRUE(injection) << injection.error().text();
-    EXPECT_EQ(allowed_cpus().size(), 1U);
+    EXPECT_EQ(core::allowed_cpus().size(), 1U);
   }
-  EXPECT_EQ(allowed_cpus(), before);
+  EXPECT_EQ(core::allowed_cpus(), before);
 }
 
 // A runtime may choose CPUs for threads that it starts later.
 TEST_F(InjectTest, RestrictsLaterThreadsToo) {
-  const auto before = allowed_cpus();
+  const auto before = core::allowed_cpus();
   if (before.size() < 2) GTEST_SKIP() << "skipped, this process has one CPU";
   const auto injection = inject(fault_of("affinity_one_core"), world());
   ASSERT_TRUE(injection) << injection.error().text();
   std::size_t held = 0;
   std::thread([&] {
-    pin_to(before);
+    core::pin_to(before);
     for (int i = 0; i < 1000 && held != 1; ++i) {
       core::SystemClock().sleep_until(core::monotonic_ns() + 5'000'000);
-      held = allowed_cpus().size();
+      held = core::allowed_cpus().size();
     }
   }).join();
   EXPECT_EQ(held, 1U);
 }
 
 TEST_F(InjectTest, CpusetUnsupportedWithoutCgroups) {
-  if (allowed_cpus().size() < 2) GTEST_SKIP() << "skipped, this process has one CPU";
+  if (core::allowed_cpus().size() < 2) GTEST_SKIP() << "skipped, this process has one CPU";
   machine_.write("/proc/self/cgroup", "0::/\n");
   machine_.write("/proc/self/mountinfo", "1 1 0:1 / / rw - ext4 x rw\n");
   const FaultWorld bare{machine_.root(), machine_.root() + "/journal"};

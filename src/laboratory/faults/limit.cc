@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/cpu_set.h"
 #include "core/files.h"
 #include "core/strings.h"
 #include "hardware/cgroup.h"
 #include "hardware/controller_group.h"
-#include "laboratory/cpus.h"
 #include "laboratory/faults/neighbour.h"
 #include "laboratory/undo.h"
 
@@ -48,7 +48,7 @@ core::Result<std::unique_ptr<Injection>> set_quota(const Fault& fault, const Fau
   const hardware::Cgroup group = hardware::find_cgroup(world.root, 0);
   if (group.cpu_folder.empty()) return core::fail(ErrorCode::unsupported, "no cpu cgroup is mounted, so no quota can be set");
   const double share = 1 - (1 - kMinShare) * fault.intensity;
-  const auto cpus = static_cast<double>(std::max<std::size_t>(1, allowed_cpus().size()));
+  const auto cpus = static_cast<double>(std::max<std::size_t>(1, core::allowed_cpus().size()));
   const std::string quota = std::to_string(std::lround(share * cpus * static_cast<double>(kPeriodUs)));
   // The largest weight: what holds the run back is to be the quota, not whoever else wants the CPUs.
   if (group.version == 2)
@@ -60,7 +60,7 @@ core::Result<std::unique_ptr<Injection>> set_quota(const Fault& fault, const Fau
 
 // No thread can leave a set of CPUs, whatever affinity it chooses.
 core::Result<std::unique_ptr<Injection>> set_cpus(const FaultWorld& world) {
-  const std::vector<int> cpus = allowed_cpus();
+  const std::vector<int> cpus = core::allowed_cpus();
   if (cpus.size() < 2)
     return core::fail(ErrorCode::unsupported, "this process already has a single CPU, so restricting it has no effect");
   const auto group = hardware::find_controller(world.root, 0, "cpuset");

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "core/clock.h"
-#include "laboratory/cpus.h"
+#include "core/cpu_set.h"
 
 // What runs in the children makes system calls only and allocates by mmap.
 namespace aaco::laboratory::faults {
@@ -114,7 +114,7 @@ char* take_memory() {
   char byte = 0;
   if (::fork() == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pin_to({other_cpu});
+    core::pin_to({other_cpu});
     while (::read(there[0], &byte, 1) == 1 && ::write(back[1], &byte, 1) == 1) {
     }
     ::_exit(0);
@@ -151,7 +151,7 @@ char* take_memory() {
 class Neighbours final : public Injection {
  public:
   // `restore`: threads of this process were moved about, and may run anywhere again afterwards.
-  explicit Neighbours(bool restore) : cpus_(restore ? allowed_cpus() : std::vector<int>()) {}
+  explicit Neighbours(bool restore) : cpus_(restore ? core::allowed_cpus() : std::vector<int>()) {}
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
   ~Neighbours() override {
@@ -159,7 +159,7 @@ class Neighbours final : public Injection {
       ::kill(child, SIGKILL);
       ::waitpid(child, nullptr, 0);
     }
-    if (!cpus_.empty()) pin_to(cpus_);
+    if (!cpus_.empty()) core::pin_to(cpus_);
   }
 
   core::Status start(int cpu, const std::function<void()>& work) {
@@ -171,7 +171,7 @@ class Neighbours final : public Injection {
       if (::getppid() != parent) ::_exit(0);
       ::setsid();  // not of the run's process tree: accounts count it among other processes
       for (const int number : {SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
-      if (cpu >= 0) pin_to({cpu});
+      if (cpu >= 0) core::pin_to({cpu});
       work();
       ::_exit(0);
     }
@@ -194,7 +194,7 @@ std::function<void()> computing(const Fault& fault) {
 }  // namespace
 
 core::Result<std::unique_ptr<Injection>> start_neighbours(const Fault& fault) {
-  const std::vector<int> cpus = allowed_cpus();
+  const std::vector<int> cpus = core::allowed_cpus();
   const std::string& id = fault.kind->id;
   const bool needs_others =
       id == "cpu_hog_other_core" || id == "memory_bandwidth_hog" || id == "migration_storm" || id == "affinity_one_core";
@@ -221,7 +221,7 @@ core::Result<std::unique_ptr<Injection>> start_neighbours(const Fault& fault) {
     const std::int64_t period_ns = hold ? kHoldNs : static_cast<std::int64_t>(1e9 / (kMovesPerSecond * share));
     const std::vector<int> targets = hold ? std::vector<int>{cpus.front()} : cpus;
     AACO_TRY(neighbours->start(-1, [&] { place_threads(target, period_ns, targets); }));
-    if (hold && !pin_to(targets)) return core::fail_errno(errno, "setting the CPU affinity");
+    if (hold && !core::pin_to(targets)) return core::fail_errno(errno, "setting the CPU affinity");
   }
   return std::unique_ptr<Injection>(std::move(neighbours));
 }

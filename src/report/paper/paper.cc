@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/csv_cell.h"
+#include "core/markup.h"
 #include "core/strings.h"
 #include "report/quantity.h"
 #include "report/terminal.h"
@@ -61,12 +62,7 @@ std::string markdown_table(const PaperTable& table) {
   return out;
 }
 
-std::string html(const std::string& text) {
-  std::string out = core::replace_all(shown(text), "&", "&amp;");
-  out = core::replace_all(out, "<", "&lt;");
-  out = core::replace_all(out, ">", "&gt;");
-  return core::replace_all(out, "\"", "&quot;");
-}
+std::string html(const std::string& text) { return core::escape_markup(shown(text)); }
 
 std::string html_table(const PaperTable& table) {
   const auto row = [&](const std::vector<std::string>& cells, const char* tag) {

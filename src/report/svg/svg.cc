@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/markup.h"
 #include "report/terminal.h"
 
 namespace aaco::report {
@@ -20,22 +21,7 @@ constexpr std::array<std::string_view, Svg::kSlots> kMarks = {
     "", "M-1 1l2-2M0 6l6-6M5 7l2-2", "M1.5 1.5h.01M4.5 4.5h.01", "M0 3h6", "M-1 5l2 2M0 0l6 6M5-1l2 2", "M3 0v6", "M0 3h6M3 0v6",
     ""};
 
-std::string escape(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
+std::string escape(std::string_view text) { return core::escape_markup(printable(text)); }
 
 std::size_t slot_index(int slot) { return static_cast<std::size_t>(std::clamp(slot, 0, Svg::kSlots - 1)); }
 

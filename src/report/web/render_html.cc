@@ -1,6 +1,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/markup.h"
 #include "report/render.h"
 #include "report/thin.h"
 
@@ -32,21 +33,6 @@ std::string escape_for_script(std::string_view json) {
   return out;
 }
 
-std::string escape_for_markup(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 // Where `mark` is, if it is there exactly once.
 core::Result<std::size_t> only_place(std::string_view page, std::string_view mark) {
   const auto at = page.find(mark);
@@ -69,7 +55,7 @@ core::Result<std::string> fill_page(std::string_view page, const core::Json& doc
   AACO_ASSIGN(const std::size_t data_at, only_place(page, kDataPlace));
   AACO_ASSIGN(const std::size_t text_at, only_place(page, kTextPlace));
   const std::string data = escape_for_script(document.dump(-1));
-  const std::string text = escape_for_markup(plain_text);
+  const std::string text = core::escape_markup(plain_text);
   const bool data_first = data_at < text_at;
   const std::size_t first = data_first ? data_at : text_at, second = data_first ? text_at : data_at;
   std::string out;

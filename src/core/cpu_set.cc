@@ -1,8 +1,8 @@
+#include "core/cpu_set.h"
+
 #include <sched.h>
 
-#include "laboratory/cpus.h"
-
-namespace aaco::laboratory {
+namespace aaco::core {
 
 std::vector<int> allowed_cpus() {
   cpu_set_t set;
@@ -31,4 +31,4 @@ bool pin_to(const std::vector<int>& cpus) {
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-}  // namespace aaco::laboratory
+}  // namespace aaco::core
