@@ -6,7 +6,6 @@
 
 #include "core/csv_cell.h"
 #include "core/markup.h"
-#include "core/strings.h"
 #include "report/quantity.h"
 #include "report/terminal.h"
 #include "report/text/markdown.h"
