@@ -141,10 +141,16 @@ def by_diff(arguments, lake):
         for hog in hogs:
             hog.kill()
             hog.wait()
+    for threshold in arguments.threshold.split(','):
+        compare_windows(arguments, lake, sessions, step, threshold)
+
+
+def compare_windows(arguments, lake, sessions, step, threshold):
+    print(f'threshold {threshold}', flush=True)
     verdicts = []
     for first in range(0, step * arguments.comparisons, step):
         window = sessions[first:first + 2 * SIDE]
-        verdict = aaco(lake, 'diff', ','.join(window[0::2]), ','.join(window[1::2]), '--no-store', '--json', '--threshold', arguments.threshold)
+        verdict = aaco(lake, 'diff', ','.join(window[0::2]), ','.join(window[1::2]), '--no-store', '--json', '--threshold', threshold)
         metrics = {one['metric']: {'verdict': one['verdict'], 'delta': one.get('delta_ratio')} for one in verdict['statistics']}
         verdicts.append(taken(verdict) | {'metrics': metrics})
     if arguments.change:
@@ -171,12 +177,13 @@ def main():
     parser.add_argument('--under', default='')
     parser.add_argument('--load', type=int, default=0)
     parser.add_argument('--change', default='')
+    parser.add_argument('--lake', help='keep the sessions of diff in this folder')
     arguments = parser.parse_args()
     arguments.model = arguments.model or ('squeezenet' if arguments.kind == 'ab' else 'mlp')
     arguments.duration = arguments.duration or ('2s' if arguments.kind == 'ab' else None)
     arguments.threshold = arguments.threshold or ('2%' if arguments.kind == 'ab' else '5%')
     with tempfile.TemporaryDirectory(prefix='aaco-power-') as lake:
-        (by_ab if arguments.kind == 'ab' else by_diff)(arguments, lake)
+        (by_ab if arguments.kind == 'ab' else by_diff)(arguments, arguments.lake or lake)
 
 
 if __name__ == '__main__':
