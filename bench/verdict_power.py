@@ -3,21 +3,27 @@
 
   bench/verdict_power.py ab   [--comparisons 200] [--duration 2s] [--inject 0,2,5,10] [--model squeezenet,mlp] [--threads 1] [--threshold 2%]
                               [--results FILE] [--under 'nice -n -10']
-  bench/verdict_power.py diff [--comparisons 200] [--iterations 60] [--model mlp] [--threshold 5%]
+  bench/verdict_power.py diff [--comparisons 200] [--iterations 60] [--duration 1s] [--model mlp] [--threads 1] [--threshold 5%] [--load 4]
+                              [--change 'lab inject --intensity 0.3 -- tiny_kernels']
 
 `ab` makes a comparison of its own each time. `diff` measures sessions one after the other and compares sets of three, every second
-session on the other side, moving on by one session for each comparison. Takes as long as it takes; a line a comparison says how it goes.
+session on the other side, moving on by one session for each comparison (two with --change). --load: processes that spin on the
+same CPUs throughout. --change: words before `run` of every second session, so that B computes more; what the median and the caller's
+CPU time decide is counted separately. --duration instead of --iterations where given. Takes as long as it takes; a line per comparison
+says how it goes.
 With --results each comparison of `ab` is added to that file, what it holds of the same kind (duration, threads, threshold, share injected)
 counts as done, and the shares take turns: the measurement can be cut into slices. `--comparisons 0` only sums up. --under runs the
 program through another command (priority, a lock).
 """
 import argparse
 import collections
+import ctypes
 import json
 import math
 import os
 import pathlib
 import shlex
+import signal
 import statistics
 import subprocess
 import sys
@@ -95,26 +101,73 @@ def by_ab(arguments, lake):
             summary(f'{share} %', verdicts[share])
 
 
+def spinning(count):
+    def ready():
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: ends with this script
+    return [subprocess.Popen(['sh', '-c', 'while :; do :; done'], preexec_fn=ready) for _ in range(count)]
+
+
+def wilson(count, trials):
+    """The 95 % interval of a share."""
+    z, share = 1.96, count / trials
+    middle, half = share + z * z / (2 * trials), z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    return f'{(middle - half) / (1 + z * z / trials):.1%} to {(middle + half) / (1 + z * z / trials):.1%}'
+
+
+def by_metric(verdicts):
+    """What each metric that may decide says on its own."""
+    for metric in ('latency.p50_ns', 'latency.mean_ns', 'throughput.items_per_second', 'latency.caller_cpu_ns'):
+        seen = [one['metrics'][metric] for one in verdicts if metric in one['metrics']]
+        if not seen:
+            continue
+        counts = collections.Counter(one['verdict'] for one in seen)
+        changed = counts['regression'] + counts['improvement']
+        deltas = statistics.median(one['delta'] for one in seen if one['delta'] is not None)
+        print(f'  {metric}: {dict(counts)}; changed {changed} of {len(seen)} ({wilson(changed, len(seen))}), median change {deltas:+.1%}', flush=True)
+
+
 def by_diff(arguments, lake):
-    sessions = []
-    for number in range(arguments.comparisons + 2 * SIDE - 1):
-        made = aaco(lake, 'run', '--model', arguments.model, '--warmup', 20, '--iterations', arguments.iterations, '--no-report', '--json')
-        sessions.append(made['session']['id'])
-        if number % 20 == 0:
-            print('   measured', number + 1, flush=True)
+    sessions, step = [], 2 if arguments.change else 1
+    length = ['--duration', arguments.duration] if arguments.duration else ['--iterations', arguments.iterations]
+    options = ['--model', arguments.model, '--warmup', 20, *length, *(['--threads', arguments.threads] if arguments.threads else [])]
+    hogs = spinning(arguments.load)
+    try:
+        for number in range(step * (arguments.comparisons - 1) + 2 * SIDE):
+            changed = shlex.split(arguments.change) if number % 2 else []
+            sessions.append(aaco(lake, *changed, 'run', *options, '--no-report', '--json')['session']['id'])
+            if number % 20 == 0:
+                print('   measured', number + 1, flush=True)
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+    for threshold in arguments.threshold.split(','):
+        compare_windows(arguments, lake, sessions, step, threshold)
+
+
+def compare_windows(arguments, lake, sessions, step, threshold):
+    print(f'threshold {threshold}', flush=True)
     verdicts = []
-    for first in range(arguments.comparisons):
+    for first in range(0, step * arguments.comparisons, step):
         window = sessions[first:first + 2 * SIDE]
-        verdict = aaco(lake, 'diff', ','.join(window[0::2]), ','.join(window[1::2]), '--no-store', '--json', '--threshold', arguments.threshold)
-        verdicts.append(taken(verdict))
-    summary('0 %', verdicts)
+        verdict = aaco(lake, 'diff', ','.join(window[0::2]), ','.join(window[1::2]), '--no-store', '--json', '--threshold', threshold)
+        metrics = {one['metric']: {'verdict': one['verdict'], 'delta': one.get('delta_ratio')} for one in verdict['statistics']}
+        verdicts.append(taken(verdict) | {'metrics': metrics})
+    if arguments.change:
+        counts = collections.Counter(one['verdict'] for one in verdicts)
+        print(f'{arguments.change}: {len(verdicts)} comparisons, {dict(counts)}', flush=True)
+    else:
+        summary('0 %', verdicts)
+        changed = sum(one['verdict'] in ('regression', 'improvement') for one in verdicts)
+        print(f'  false verdicts {changed} of {len(verdicts)} (95 % interval as if they were independent: {wilson(changed, len(verdicts))})', flush=True)
+    by_metric(verdicts)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('kind', choices=('ab', 'diff'))
     parser.add_argument('--comparisons', type=int, default=200)
-    parser.add_argument('--duration', default='2s')
+    parser.add_argument('--duration', )
     parser.add_argument('--inject', default='0')
     parser.add_argument('--iterations', type=int, default=60)
     parser.add_argument('--model')
@@ -122,11 +175,15 @@ def main():
     parser.add_argument('--threshold')
     parser.add_argument('--results')
     parser.add_argument('--under', default='')
+    parser.add_argument('--load', type=int, default=0)
+    parser.add_argument('--change', default='')
+    parser.add_argument('--lake', help='keep the sessions of diff in this folder')
     arguments = parser.parse_args()
     arguments.model = arguments.model or ('squeezenet' if arguments.kind == 'ab' else 'mlp')
+    arguments.duration = arguments.duration or ('2s' if arguments.kind == 'ab' else None)
     arguments.threshold = arguments.threshold or ('2%' if arguments.kind == 'ab' else '5%')
     with tempfile.TemporaryDirectory(prefix='aaco-power-') as lake:
-        (by_ab if arguments.kind == 'ab' else by_diff)(arguments, lake)
+        (by_ab if arguments.kind == 'ab' else by_diff)(arguments, arguments.lake or lake)
 
 
 if __name__ == '__main__':

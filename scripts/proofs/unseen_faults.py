@@ -31,7 +31,8 @@ LOAD = int(os.environ.get('AACO_UNSEEN_LOAD', '0'))
 SESSIONS = 3
 MODEL = 'squeezenet1.1'
 CONTENTION = {'cpu_contention'}
-COMPUTE = {'host_computing', 'compute_bound'}
+# The caller computes longer in the same nodes: where nothing else is recorded, "slower_execution" is what the session shows.
+COMPUTE = {'host_computing', 'compute_bound', 'slower_execution'}
 WAITING = {'host_waiting', 'cpu_contention'}
 OWN_THREADS = {'cpu_placement', 'threads'}  # threads of the run wait for each other, not for other processes
 
@@ -103,7 +104,7 @@ def both(*parts):
 def faults():
     cpus = sorted(os.sched_getaffinity(0))
     first, everywhere = {cpus[0]}, len(cpus)
-    yield Fault('memcpy_slow', COMPUTE | {'memory_bound'}, preload='memcpy_slow', strength=1)
+    yield Fault('memcpy_slow', COMPUTE | {'memory_bound'}, preload='memcpy_slow', strength=100)
     yield Fault('tlb_storm', COMPUTE | CONTENTION | {'page_faults', 'interrupts', 'memory_contention'}, preload='tlb_storm', strength=0.9)
     yield Fault('cache_storm', CONTENTION | {'memory_contention', 'memory_bound'}, preload='cache_storm', strength=0.9)
     yield Fault('protect_storm', CONTENTION | {'interrupts', 'page_faults', 'memory_contention'}, preload='protect_storm', strength=0.9)
@@ -111,7 +112,7 @@ def faults():
     yield Fault('sync_writer', CONTENTION | {'storage'}, preload='sync_writer', strength=1)
     yield Fault('own_spinner', OWN_THREADS, preload='own_spinner', strength=1)
     yield Fault('own_spinners', OWN_THREADS, preload='own_spinners', strength=1)
-    yield Fault('signals', COMPUTE | {'interrupts', 'host_computing'}, preload='signals', strength=1)
+    yield Fault('signals', COMPUTE | {'interrupts', 'host_computing'}, preload='signals', strength=2)
     yield Fault('stops_50_hz', WAITING | {'stopped'}, beside=Stopper(50, 0.5))
     yield Fault('stops_10_hz', WAITING | {'stopped'}, beside=Stopper(10, 0.4))
     yield Fault('stops_2_hz', WAITING | {'stopped'}, beside=Stopper(2, 0.4))
@@ -123,16 +124,26 @@ def faults():
     yield Fault('run_idle', CONTENTION, prefix=['chrt', '-i', '0'], beside=spin(everywhere))
     yield Fault('one_cpu', {'cpu_placement', 'threads'}, prefix=['taskset', '-c', str(cpus[0])])
     yield Fault('one_cpu_and_hog', {'cpu_placement', 'threads'} | CONTENTION, prefix=['taskset', '-c', str(cpus[0])], beside=spin(1, first))
-    yield Fault('quota_50', {'cpu_throttling'}, cgroup=0.5)
+    yield Fault('quota_20', {'cpu_throttling'}, cgroup=0.2)
     yield Fault('quota_nested', {'cpu_throttling'}, cgroup=0.3)
-    yield Fault('quota_and_hog', {'cpu_throttling'} | CONTENTION, cgroup=0.7, beside=spin(2 * everywhere))
-    yield Fault('one_thread', {'threads'}, arguments=['--threads', '1'])
+    yield Fault('quota_and_hog', {'cpu_throttling'} | CONTENTION, cgroup=0.25, beside=spin(2 * everywhere))
+    yield Fault('other_threads', {'threads'} | OWN_THREADS | CONTENTION, arguments=['--threads', '1' if THREADS != '1' else str(4 * everywhere)])
     yield Fault('no_optimisation', {'graph_optimisation'}, arguments=['--graph-level', 'disabled'])
     yield Fault('other_model', {'model'}, arguments=['--model', 'resnet18'])
     yield Fault('basic_and_hogs', {'graph_optimisation'} | CONTENTION, arguments=['--graph-level', 'disabled'], beside=spin(everywhere))
-    yield Fault('one_thread_and_stops', {'threads'} | WAITING, arguments=['--threads', '1'], beside=Stopper(20, 0.4))
+    yield Fault('basic_and_stops', {'graph_optimisation'} | WAITING, arguments=['--graph-level', 'disabled'], beside=Stopper(20, 0.4))
     yield Fault('spinner_and_memcpy', CONTENTION | COMPUTE | OWN_THREADS, preload='own_spinner', strength=0.8, beside=spin(1))
     yield Fault('cache_and_hogs', CONTENTION | {'memory_contention'}, preload='cache_storm', strength=0.9, beside=spin(everywhere))
+    # Everything of the run on one CPU, so that what it does beside the calls is felt with one thread too.
+    pinned = ['taskset', '-c', str(cpus[0])]
+    yield Fault('tlb_storm_one_cpu', COMPUTE | OWN_THREADS | CONTENTION | {'page_faults', 'interrupts', 'memory_contention'}, preload='tlb_storm', strength=0.9, prefix=pinned)
+    yield Fault('own_spinner_one_cpu', OWN_THREADS, preload='own_spinner', strength=1, prefix=pinned)
+    yield Fault('two_hogs_one_cpu', OWN_THREADS | CONTENTION, prefix=pinned, beside=spin(2, first))
+    yield Fault('memcpy_sleeps', WAITING, preload='memcpy_sleeps', strength=100)
+    yield Fault('calls_slow', COMPUTE, preload='clock_slow', strength=1)
+    yield Fault('calls_sleep', WAITING, preload='clock_sleeps', strength=1)
+    yield Fault('calls_touch_memory', COMPUTE | {'page_faults'}, preload='clock_faults', strength=1)
+    yield Fault('stops_and_spinners', OWN_THREADS | WAITING | {'stopped'}, preload='own_spinners', strength=1, beside=Stopper(20, 0.4))
     yield Fault('writer_and_fork', CONTENTION | {'storage', 'page_faults'}, preload='fork_storm', strength=0.9, beside=spin(1))
 
 
@@ -177,7 +188,7 @@ class Quota:
 def run_session(lake, fault, library):
     """One session, with the fault unless it is None; returns its id."""
     command = [PROGRAM, 'run', '--duration', f'{SECONDS}s', '--profile', '--json']
-    if THREADS:
+    if THREADS and not (fault and '--threads' in fault.arguments):
         command += ['--threads', THREADS]
     if not (fault and '--model' in fault.arguments):
         command += ['--model', MODEL]

@@ -48,7 +48,7 @@ const std::vector<FactRule>& fact_rules() {
       {"graph_level", Severity::changed, "different graph optimisation level"},
       {"cpu.model", Severity::hard, "different CPU"},
       {"cpu.cores", Severity::hard, "different number of CPUs"},
-      {"cpu.limit_cores", Severity::hard, "different cgroup CPU quota"},
+      {"cpu.limit_cores", Severity::changed, "different cgroup CPU quota"},
       {"cpu.governor", Severity::hard, "different clock governor"},
       {"cpu.boost", Severity::hard, "boost enabled on one side only"},
       {"cpu.smt", Severity::hard, "SMT enabled on one side only"},

@@ -22,7 +22,7 @@ TEST(Fingerprint, EqualFactsInAnyOrderAreComparableAndHashEqual) {
   EXPECT_EQ(of(kBase).hash.size(), 16U);
 }
 TEST(Fingerprint, DifferentVersionsAreComparableButNotTheSameSubject) {
-  for (const char* key : {"model.hash", "dtype", "runtime.name", "provider", "threads.inter", "graph_level"}) {
+  for (const char* key : {"model.hash", "dtype", "runtime.name", "provider", "threads.inter", "graph_level", "cpu.limit_cores"}) {
     const auto differences = compare_fingerprints(of(with(key, "1")), of(with(key, "2")));
     ASSERT_EQ(differences.size(), 1U);
     EXPECT_EQ(differences[0].severity, Severity::changed) << key;
@@ -32,7 +32,7 @@ TEST(Fingerprint, DifferentVersionsAreComparableButNotTheSameSubject) {
   }
 }
 TEST(Fingerprint, DifferentProblemsAndMachinesPreventComparison) {
-  for (const char* key : {"mode", "input_shapes", "batch", "cpu.model", "cpu.limit_cores", "gpu.devices", "isolation"})
+  for (const char* key : {"mode", "input_shapes", "batch", "cpu.model", "cpu.cores", "gpu.devices", "isolation"})
     EXPECT_FALSE(comparable(compare_fingerprints(of(with(key, "1")), of(with(key, "2"))))) << key;
 }
 TEST(Fingerprint, DifferentThreadsAreNamedWithReason) {

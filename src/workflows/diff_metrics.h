@@ -31,4 +31,7 @@ core::Result<std::vector<analytics::regression::MetricInput>> comparison_metrics
 // "p50" -> "latency.p50_ns", "throughput" -> "throughput.items_per_second"; other names as they are.
 std::string metric_id(const std::string& name);
 
+// For a name that is not a published metric: "did you mean latency.p50_ns?", or the ids whose words it uses, or how to list them.
+std::string metric_hint(const std::string& name, const analytics::metrics::MetricCatalogue& catalogue);
+
 }  // namespace aaco::workflows

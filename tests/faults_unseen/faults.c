@@ -142,12 +142,26 @@ void* memcpy(void* to, const void* from, size_t size) {
   if (real == NULL) real = (void* (*)(void*, const void*, size_t))dlsym(RTLD_NEXT, "memmove");
   static int count;
   if (fault[0] == 'm' && strcmp(fault, "memcpy_slow") == 0 && size >= 64 && due(&count, 8)) burn((int64_t)(strength * 20000));
+  if (fault[0] == 'm' && strcmp(fault, "memcpy_sleeps") == 0 && size >= 64 && due(&count, 8)) rest((int64_t)(strength * 20000));
   return real(to, from, size);
 }
-int posix_memalign(void** out, size_t alignment, size_t size) {
-  static int (*real)(void**, size_t, size_t);
-  if (real == NULL) real = (int (*)(void**, size_t, size_t))dlsym(RTLD_NEXT, "posix_memalign");
-  if (fault[0] == 'a' && strcmp(fault, "allocate_slow") == 0) burn((int64_t)(strength * 100000));
-  if (fault[0] == 'a' && strcmp(fault, "allocate_sleeps") == 0) rest((int64_t)(strength * 500000));
-  return real(out, alignment, size);
+// The loop reads the clock before and after each call: what the main thread does there is work around the model.
+int clock_gettime(clockid_t clock, struct timespec* time) {
+  static int (*real)(clockid_t, struct timespec*);
+  if (real == NULL) real = (int (*)(clockid_t, struct timespec*))dlsym(RTLD_NEXT, "clock_gettime");
+  static __thread int inside;
+  if (fault[0] == 'c' && strncmp(fault, "clock_", 6) == 0 && clock == CLOCK_MONOTONIC && inside == 0 && gettid() == getpid()) {
+    inside = 1;
+    if (strcmp(fault, "clock_slow") == 0) burn((int64_t)(strength * 3e6));
+    if (strcmp(fault, "clock_sleeps") == 0) rest((int64_t)(strength * 3e6));
+    if (strcmp(fault, "clock_faults") == 0) {
+      const size_t size = (size_t)(strength * (8 << 20));
+      char* p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      madvise(p, size, MADV_NOHUGEPAGE);
+      for (size_t i = 0; i < size; i += 4096) p[i] = 1;
+      munmap(p, size);
+    }
+    inside = 0;
+  }
+  return real(clock, time);
 }

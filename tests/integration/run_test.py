@@ -149,14 +149,18 @@ class RunRefuses(program.ProgramTest):
 class AllowedCpus(program.ProgramTest):
     """What taskset and cpusets leave to a run is obeyed by the runtime's threads, recorded, and compared."""
 
-    def run_on(self, cpus, tag):
+    def run_on(self, cpus, tag, groups=()):
         before = os.sched_getaffinity(0)
         os.sched_setaffinity(0, cpus)
         self.addCleanup(os.sched_setaffinity, 0, before)
+
+        def enter():
+            for group in groups:
+                (group / 'cgroup.procs').write_text(str(os.getpid()))
         command = [program.PROGRAM, 'run', '--model', 'mlp', '--warmup', '5', '--duration', '1s', '--no-report', '--json', '--tag', tag]
         environment = {name: value for name, value in os.environ.items() if name not in program.OURS}
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder, stdin=subprocess.DEVNULL,
-                                 env=environment | {'AACO_SESSIONS': str(self.lake), 'NO_COLOR': '1'})
+                                 preexec_fn=enter, env=environment | {'AACO_SESSIONS': str(self.lake), 'NO_COLOR': '1'})
         seen, threads = set(), 0
         while child.poll() is None:
             tasks = list(pathlib.Path(f'/proc/{child.pid}/task').glob('*'))
@@ -173,6 +177,62 @@ class AllowedCpus(program.ProgramTest):
             self.skipTest('skipped, no ONNX Runtime on this machine')
         self.assertEqual(child.returncode, 0, errors)
         return seen, self.folder / json.loads(output)['session']['path']
+
+    def group(self, controller, settings):
+        """A cgroup (v1 or v2), one level down, with `settings` of the inner one; skips where none can be made."""
+        root = pathlib.Path('/sys/fs/cgroup')
+        second = (root / 'cgroup.controllers').exists()
+        outer = (root if second else root / controller) / f'aaco-test-{os.getpid()}-{controller}'
+        inner = outer / 'inner'
+        try:
+            outer.mkdir()
+            self.addCleanup(outer.rmdir)
+            if second:
+                (outer / 'cgroup.subtree_control').write_text('+' + controller)
+            elif controller == 'cpuset':
+                for name in ('cpuset.cpus', 'cpuset.mems'):
+                    (outer / name).write_text((outer.parent / name).read_text())
+            inner.mkdir()
+            self.addCleanup(inner.rmdir)
+            if not second and controller == 'cpuset':
+                (inner / 'cpuset.mems').write_text((outer / 'cpuset.mems').read_text())
+            for name, value in settings[second].items():
+                (inner / name).write_text(value)
+        except OSError as error:
+            self.skipTest(f'skipped, no {controller} cgroup can be made here: {error}')
+        return inner
+
+    def facts(self, bundle):
+        return json.loads((bundle / 'env.json').read_text())['fingerprint']['facts']
+
+    def test_cpuset_is_obeyed_recorded_and_compared(self):
+        machine = sorted(os.sched_getaffinity(0))
+        if len(machine) < 2:
+            self.skipTest('skipped, one CPU only')
+        narrow = {'cpuset.cpus': str(machine[-1])}
+        group = self.group('cpuset', (narrow, narrow))
+        self.run_on(set(machine), 'outside')
+        seen, bundle = self.run_on(set(machine), 'inside', [group])
+        self.assertEqual(self.facts(bundle)['cpu.allowed_list'], str(machine[-1]))
+        self.assertEqual(self.facts(bundle)['cpu.allowed_cores'], '1')
+        self.assertEqual(seen, {machine[-1]}, 'a thread of the run may use another CPU')
+        self.assertEqual(json.loads((bundle / 'runtime/ort_config.json').read_text())['pool_threads'], 1)
+        document = self.aaco('diff', 'tag:outside', 'tag:inside', '--json').json()
+        different = {one['key']: one['candidate'] for one in document['differences']}
+        self.assertEqual(different['cpu.allowed_cores'], '1')
+
+    def test_quota_sizes_the_pool_and_is_recorded_and_compared(self):
+        machine = sorted(os.sched_getaffinity(0))
+        if len(machine) < 2:
+            self.skipTest('skipped, one CPU only')
+        group = self.group('cpu', ({'cpu.cfs_period_us': '100000', 'cpu.cfs_quota_us': '100000'}, {'cpu.max': '100000 100000'}))
+        self.run_on(set(machine), 'unlimited')
+        seen, bundle = self.run_on(set(machine), 'limited', [group])
+        self.assertEqual(seen, set(machine), 'a quota pins nothing')
+        self.assertEqual(float(self.facts(bundle)['cpu.limit_cores']), 1)
+        self.assertEqual(json.loads((bundle / 'runtime/ort_config.json').read_text())['pool_threads'], 1)
+        document = self.aaco('diff', 'tag:unlimited', 'tag:limited', '--json').json()
+        self.assertIn('cpu.limit_cores', [one['key'] for one in document['differences']])
 
     def test_mask_is_obeyed_recorded_and_compared(self):
         machine = sorted(os.sched_getaffinity(0))

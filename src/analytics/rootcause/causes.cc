@@ -130,6 +130,27 @@ std::map<std::string, double> causes_by_parts(const Side& a, const Side& b, cons
   return weights;
 }
 
+// What the session shows where no class of bottlenecks is meant.
+constexpr std::string_view kSlowerExecution = "slower_execution", kMemoryContention = "memory_contention";
+std::string title_of(const bottleneck::RuleBook& book, const std::string& id) {
+  if (const auto* kind = book.find(id)) return kind->title;
+  if (id == kMemoryContention) return "memory contention with other threads or processes";
+  return id == kSlowerExecution ? "the same work takes longer, cause not recorded" : id;
+}
+
+// Memory traffic of others is a cause only where others compute more on the slower side: other processes, or more threads of the
+// run. Otherwise the same work took longer for a reason that is not recorded.
+void rule_out_idle_neighbours(const Side& a, const Side& b, double delta_ns, std::map<std::string, double>& weights) {
+  const auto found = weights.find(std::string(kMemoryContention));
+  if (found == weights.end()) return;
+  for (const char* id : {"others.cpu_use_cores", "process.cpu_use_cores"}) {
+    const auto before = a.signals.get(id), after = b.signals.get(id);
+    if (!before || !after || (delta_ns > 0 ? *after - *before : *before - *after) >= kBusyOthers) return;
+  }
+  weights[std::string(kSlowerExecution)] += found->second;
+  weights.erase(std::string(kMemoryContention));
+}
+
 std::vector<std::string> evidence_of(const Decomposition& decomposition, std::size_t most) {
   std::vector<std::string> rows;
   for (const Part& part : decomposition.parts)
@@ -191,13 +212,17 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
   } else {
     weights = causes_by_parts(a, b, decomposition);
   }
+  rule_out_idle_neighbours(a, b, decomposition.delta_ns, weights);
   double sum = 0;
   for (const auto& [id, weight] : weights) sum += weight;
   for (const auto& [id, weight] : weights) {
     if (weight <= 0) continue;
-    const auto* kind = book.find(id);
-    causes.push_back(
-        {id, kind != nullptr ? kind->title : id, (1 - certain) * weight / sum, share_of(decomposition, part_of(id)), evidence});
+    const double probability = (1 - certain) * weight / sum;
+    const auto same = std::find_if(causes.begin(), causes.end(), [&](const Cause& cause) { return cause.id == id; });
+    if (same != causes.end())
+      same->probability += probability;  // a setting that differs, and the counters show it
+    else
+      causes.push_back({id, title_of(book, id), probability, share_of(decomposition, part_of(id)), evidence});
   }
   std::stable_sort(causes.begin(), causes.end(), [](const auto& x, const auto& y) { return x.probability > y.probability; });
   return causes;

@@ -12,10 +12,16 @@ using duckdb::literal;
 // Version 2 pages hold differences of integers: a kernel table takes a sixth of the room and less time. Columns of many values
 // give up their dictionary early. Bloom filters would stay in memory until the file ends: megabytes per minute of a long
 // recording, and no query selects by single values. A row group is kept in memory until it is full: a small one stays in the
-// processor's cache (docs/results.md).
-std::string copy_statement(const std::string& select, const std::string& file) {
+// processor's cache. What describes it stays in memory until the file ends, so long recordings have larger ones (docs/results.md).
+constexpr int kRowGroup = 30720, kRecordedRowGroup = 122880;
+
+int row_group_of(std::string_view table) { return table == "sched_events" ? kRecordedRowGroup : kRowGroup; }
+
+std::string copy_statement(const std::string& select, const std::string& file, int row_group) {
   return "COPY (" + select + ") TO " + literal(file) +
-         " (FORMAT parquet, PARQUET_VERSION V2, COMPRESSION zstd, DICTIONARY_SIZE_LIMIT 2048, ROW_GROUP_SIZE 30720, "
+         " (FORMAT parquet, PARQUET_VERSION V2, COMPRESSION zstd, DICTIONARY_SIZE_LIMIT 2048, ROW_GROUP_SIZE " +
+         std::to_string(row_group) +
+         ", "
          "WRITE_BLOOM_FILTER false, KV_METADATA {" +
          std::string(kSchemaVersionKey) + ": '" + std::to_string(trace::kSessionSchemaVersion) + "'})";
 }
@@ -46,7 +52,7 @@ core::Result<duckdb::Connection> StoreDatabase::connect() {
 }
 
 ParquetCopy::ParquetCopy(StoreDatabase& database, std::string_view table, std::vector<FileField> fields)
-    : database_(database), function_("aaco_rows_" + std::string(table)), input_{std::move(fields)} {}
+    : database_(database), function_("aaco_rows_" + std::string(table)), row_group_(row_group_of(table)), input_{std::move(fields)} {}
 
 ParquetCopy::~ParquetCopy() {
   if (thread_.joinable()) thread_.join();
@@ -72,7 +78,7 @@ core::Status ParquetCopy::start(ChunkSource& source, const std::string& file) {
   AACO_TRY(core::make_directories(core::parent_path(file)));
   input_.source = &source;
   thread_ = std::thread(
-      [this, &source, own = std::move(connection), sql = copy_statement("SELECT * FROM " + function_ + "()", file)]() mutable {
+      [this, &source, own = std::move(connection), sql = copy_statement("SELECT * FROM " + function_ + "()", file, row_group_)]() mutable {
         result_ = own.run(sql);
         source.consumer_ended();
       });
@@ -93,7 +99,7 @@ core::Status combine_parquet(StoreDatabase& database, const std::vector<std::str
   std::string sql = "SELECT * EXCLUDE (part, file_row_number) FROM (" + rows + ")";
   if (!time.empty()) sql += " ORDER BY " + identifier(time) + ", part, file_row_number";
   AACO_ASSIGN(auto connection, database.connect());
-  return connection.run(copy_statement(sql, into));
+  return connection.run(copy_statement(sql, into, kRowGroup));
 }
 
 }  // namespace aaco::tracelake::store

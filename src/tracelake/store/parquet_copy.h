@@ -51,6 +51,7 @@ class ParquetCopy {
   core::Status register_function(duckdb::Connection& connection);
   StoreDatabase& database_;
   std::string function_;
+  int row_group_;
   bool registered_ = false;
   core::Status result_;  // of the thread, read after it has been joined
   std::thread thread_;

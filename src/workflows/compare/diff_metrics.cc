@@ -17,6 +17,7 @@ using analytics::regression::MetricInput;
 using analytics::regression::SessionSample;
 using core::ErrorCode;
 
+constexpr std::size_t kMaxSimilar = 5;   // metrics suggested for an unknown one
 constexpr std::size_t kFewestSteps = 6;  // below, a series has no interval of its median
 
 struct Alias {
@@ -214,13 +215,7 @@ core::Result<std::vector<std::string>> named_ids(const MetricChoice& choice, con
       continue;
     }
     if (catalogue.find(id) == nullptr && !has(a, id, std::nullopt) && !has(b, id, std::nullopt)) {
-      std::vector<std::string_view> known;
-      for (const auto& definition : catalogue.definitions()) known.emplace_back(definition.id);
-      for (const auto& alias : kAliases) known.emplace_back(alias.name);
-      const auto near = core::nearest(name, known);
-      return core::fail(
-          ErrorCode::invalid_argument, "unknown metric '" + name + "'",
-          near.empty() ? "'aaco show SESSION --json' lists the metrics of a session" : "did you mean " + std::string(near) + "?");
+      return core::fail(ErrorCode::invalid_argument, "unknown metric '" + name + "'", metric_hint(name, catalogue));
     }
     ids.push_back(id);
   }
@@ -287,6 +282,27 @@ core::Status check_units(const std::string& id, std::optional<std::int64_t> devi
 std::string metric_id(const std::string& name) {
   const auto found = std::find_if(kAliases.begin(), kAliases.end(), [&](const Alias& alias) { return alias.name == name; });
   return found == kAliases.end() ? name : std::string(found->id);
+}
+
+std::string metric_hint(const std::string& name, const analytics::metrics::MetricCatalogue& catalogue) {
+  std::vector<std::string_view> known;
+  for (const auto& definition : catalogue.definitions()) known.emplace_back(definition.id);
+  for (const auto& alias : kAliases) known.emplace_back(alias.name);
+  if (const auto near = core::nearest(name, known); !near.empty()) return "did you mean " + std::string(near) + "?";
+  // "median latency", "gpu_busy": each word is in the id or the title.
+  std::string text = core::to_lower(name);
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '.' || c == '_' || c == '-'; }, ' ');
+  const auto words = core::split_words(text);
+  std::string similar;
+  std::size_t count = 0;
+  for (const auto& definition : catalogue.definitions()) {
+    const std::string about = definition.id + " " + core::to_lower(definition.title);
+    const auto has = [&](std::string_view word) { return about.find(word) != std::string::npos; };
+    if (words.empty() || !std::all_of(words.begin(), words.end(), has) || ++count > kMaxSimilar) continue;
+    similar += (similar.empty() ? "" : ", ") + definition.id;
+  }
+  if (!similar.empty()) return "similar metrics: " + similar;
+  return "'aaco show SESSION --json' lists the metrics of a session";
 }
 
 core::Result<std::vector<MetricInput>> comparison_metrics(const MetricChoice& choice, const ComparedSide& a,

@@ -71,10 +71,14 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
     all[series->second].points.push_back({manifest.id.text, manifest.created_realtime_ns, value.value});
   }
   index.save();
-  if (all.empty())
+  if (all.empty()) {
+    AACO_ASSIGN(const auto catalogue,
+                analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
     return core::fail(ErrorCode::not_found,
                       "no session in " + services.paths.sessions + text_of(request.where) + " has the metric " + metric,
-                      "'aaco ls' lists the sessions; --from reads a table or benchmark JSON");
+                      catalogue.find(metric) == nullptr ? metric_hint(request.metric, catalogue)
+                                                        : "'aaco ls' lists the sessions; --from reads a table or benchmark JSON");
+  }
   return all;
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 using core::Json;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t kDay = 86'400'000'000'000, kFirst = 1'700'000'000'000'000'000;
 
@@ -164,6 +165,27 @@ TEST_F(HistoryTest, RefusesALakeWithoutTheMetric) {
   EXPECT_THAT(refusal(), HasSubstr("with model=other"));
   request_.where = {{"branch", "main"}};
   EXPECT_THAT(refusal(), HasSubstr("--from"));
+}
+TEST_F(HistoryTest, RefusesAnUnknownMetricNamingTheNearest) {
+  session(1e6, 0);
+  const std::pair<const char*, const char*> suggested[] = {{"latency.p50_nss", "did you mean latency.p50_ns?"},
+                                                           {"p5O", "did you mean p50?"},
+                                                           {"throughputs", "did you mean throughput?"},
+                                                           {"median latency", "similar metrics: latency.p50_ns"},
+                                                           {"gpu-busy", "gpu.busy_ns"}};
+  for (const auto& [name, hint] : suggested) {
+    request_.metric = name;
+    EXPECT_THAT(refusal(), HasSubstr("has the metric"));
+    EXPECT_THAT(refusal(), HasSubstr(hint)) << name;
+  }
+}
+TEST_F(HistoryTest, RefusesAnUnknownMetricThatResemblesNone) {
+  session(1e6, 0);
+  for (const char* name : {"xyzzyxyzzyxyzzy", "...", "*"}) {
+    request_.metric = name;
+    EXPECT_THAT(refusal(), HasSubstr("aaco show SESSION")) << name;
+    EXPECT_THAT(refusal(), Not(HasSubstr("similar"))) << name;
+  }
 }
 
 }  // namespace
