@@ -50,10 +50,10 @@ core::Status read_level(const std::string& path, trace::NameTable& names, std::i
 // Events, those that began before the window included: long ones stand in the finest level, short ones began not long before.
 core::Status read_events(const std::string& path, const Plan& plan, const TimelineRequest& request, trace::NameTable& names,
                          Tracks& tracks) {
-  const TraceEvents::Visit keep = [&](const Track& track, const Segment& segment) {
+  const auto keep = [&](const Track& track, const Segment& segment) {
     if (segment.end_ns >= request.from_ns && segment.start_ns <= request.to_ns) tracks[track].push_back(segment);
   };
-  TraceEvents events(path, names, TraceEvents::Details::all, keep);
+  EventSegments events(names, EventSegments::Details::all, keep);
   std::string where = fmt::format("start_ns <= {}", request.to_ns);
   if (!plan.empty()) {
     // A call's depth is right once all that encloses it is known: a finest resolution earlier than what is kept.
@@ -65,7 +65,12 @@ core::Status read_events(const std::string& path, const Plan& plan, const Timeli
                         }));
     where += fmt::format(" AND start_ns >= {}", first);
   }
-  return events.read(where, [] { return core::Status(); });
+  return read_trace_rows(
+      path, names, EventSegments::Details::all, where, [&](const auto& row) { events.add(row); },
+      [&](bool table_ended) {
+        if (table_ended) events.release();
+        return core::Status();
+      });
 }
 
 void sort_rows(Tracks& tracks) {
@@ -96,6 +101,16 @@ bool too_many(const Tracks& tracks, const TimelineRequest& request) {
 }
 
 }  // namespace
+
+core::Json plan_json(const Plan& plan) {
+  return core::Json::object({{"finest_ns", plan.finest_ns}, {"coarsest_ns", plan.coarsest_ns}});
+}
+
+Plan stored_plan(const trace::SessionManifest& manifest) {
+  const core::Json& timeline = manifest.outcome.rows["timeline"];
+  const Plan plan{timeline["finest_ns"].as_i64().value_or(0), timeline["coarsest_ns"].as_i64().value_or(0)};
+  return plan.finest_ns > 0 && plan.coarsest_ns >= plan.finest_ns ? plan : Plan{};
+}
 
 std::size_t TimelineWindow::row_count() const {
   std::size_t count = 0;
