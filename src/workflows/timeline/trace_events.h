@@ -31,11 +31,11 @@ std::vector<tracelake::Instead> columns_left_out(EventSegments::Details details)
   return {};
 }
 
-// The rows of a stored session's timeline for which the SQL condition holds (empty: all), each table in the order of starts.
+// The rows of a stored session's timeline for which the condition holds, each table in the order of starts.
 // go_on(table_ended) is called after each batch of rows and after each table.
 template <class Visit, class GoOn>
 core::Status read_trace_rows(const std::string& session_path, trace::NameTable& names, EventSegments::Details details,
-                             const std::string& where, const Visit& visit, const GoOn& go_on) {
+                             const tracelake::Condition& where, const Visit& visit, const GoOn& go_on) {
   const auto table = [&]<class Row>() -> core::Status {
     const auto rows_of = [&](std::span<const Row> rows) -> core::Status {
       for (const Row& row : rows) visit(row);
