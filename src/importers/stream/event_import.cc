@@ -15,7 +15,8 @@ core::Result<DocumentEnd> import_events(trace::ByteSource& source, ImportResult&
                                         const std::function<core::Status(std::span<const TraceEvent>)>& take) {
   AACO_ASSIGN(DocumentEnd end, read_trace_events(source, take));
   if (!end.has_events && end.complete)
-    return core::fail(core::ErrorCode::invalid_input, source.name() + ": JSON document without traceEvents");
+    return core::fail(core::ErrorCode::invalid_input, source.name() + ": JSON document without an array of events (traceEvents)",
+                      "import the trace as the profiler exported it");
   if (end.events == 0 && !end.complete)
     return core::fail(core::ErrorCode::invalid_input, source.name() + ": no complete event could be read (" + end.trouble + ")");
   if (end.malformed > 0) result.account.drop("malformed event", end.malformed);

@@ -125,7 +125,7 @@ core::Result<GraphNodes> store_graph(const ImportRequest& request, const ImportC
 
 // Only of files that hold what ran in a region: others are empty for other reasons.
 std::string what_to_check(const Inputs& inputs) {
-  constexpr std::array<std::string_view, 4> kTraces = {"kineto", "nsys", "rpd", "rocpd"};
+  constexpr std::array<std::string_view, 7> kTraces = {"kineto", "nsys", "rpd", "rocpd", "jax_trace", "xplane", "pftrace"};
   const bool traces = std::any_of(inputs.files.begin(), inputs.files.end(), [&](const InputFile& file) {
     return std::find(kTraces.begin(), kTraces.end(), file.info.name) != kTraces.end() ||
            core::base_name(file.path).find("kernel_trace") != std::string::npos;
