@@ -156,7 +156,7 @@ std::optional<FooterPart> part_of_footer(std::string_view footer, std::span<cons
     const std::size_t first = in.at();
     if (field.id == kGroups && field.type == Type::list) {
       const auto list = in.list();
-      if (list.size > 0 && list.type != Type::structure) return std::nullopt;
+      if (groups_at.end != 0 || (list.size > 0 && list.type != Type::structure)) return std::nullopt;
       for (; part.group_count < list.size && !in.damaged(); ++part.group_count) {
         const auto group = read_group(in, footer, between);
         if (!group) return std::nullopt;
@@ -168,7 +168,9 @@ std::optional<FooterPart> part_of_footer(std::string_view footer, std::span<cons
       groups_at = {first, in.at()};
     } else {
       in.skip(field.type);
-      if (field.id == kRows) rows_at = {first, in.at()};
+      if (field.id != kRows) continue;
+      if (rows_at.end != 0 || field.type != Type::i64) return std::nullopt;
+      rows_at = {first, in.at()};
     }
   }
   if (in.damaged() || rows_at.end == 0 || groups_at.first < rows_at.end) return std::nullopt;
