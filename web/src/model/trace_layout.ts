@@ -142,7 +142,10 @@ export function buildGroups(report: Report, trace: Trace): Group[] {
   });
   groups.sort((a, b) => Number(a.place.host) - Number(b.place.host) || a.place.rank - b.place.rank || b.weight - a.weight || a.place.place - b.place.place);
   const hosts = groups.filter((group) => group.place.host);
-  hosts.slice(0, ranks ? 1 : kOpenThreads).forEach((group, index) => { group.open = index === 0 || group.blocks.some((block) => block.kind === 'launch'); });
+  const first = hosts.filter((group, index) => hosts.findIndex((other) => other.place.rank === group.place.rank) === index);
+  // Of several ranks the busiest thread of each: of all where no GPU is shown, else of the first.
+  const opened = ranks ? first.slice(0, hosts.length < groups.length ? 1 : kOpenThreads) : hosts.slice(0, kOpenThreads);
+  opened.forEach((group, index) => { group.open = ranks || index === 0 || group.blocks.some((block) => block.kind === 'launch'); });
   const steps = stepMarks(report);
   const top: Group[] = steps.length > 0 ? [{ id: 'steps', title: 'Steps', place: { rank: -1, host: false, place: -1, lane: 0 }, blocks: [{ id: 'steps/all', kind: 'step', title: 'steps', tracks: [], marks: steps, series: [], folds: false, outer: 0 }], open: true }] : [];
   return [...top, ...groups, ...hostCounters(report)];
