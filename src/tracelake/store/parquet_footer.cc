@@ -143,7 +143,50 @@ struct Place {
   std::size_t first = 0, end = 0;
 };
 
+// SchemaElement: its name, and how many of the elements behind it are its parts.
+struct Element {
+  std::string_view name;
+  std::int64_t parts = 0;
+};
+
+Element read_element(ThriftReader& in) {
+  constexpr int kName = 4, kParts = 5;
+  Element element;
+  for (Field field; in.next(field);) {
+    if (field.id == kName && field.type == Type::binary)
+      element.name = in.binary();
+    else if (field.id == kParts && field.type == Type::i32)
+      element.parts = in.integer();
+    else
+      in.skip(field.type);
+  }
+  return element;
+}
+
 }  // namespace
+
+std::vector<std::string> columns_of_footer(std::string_view footer) {
+  constexpr int kSchema = 2;
+  std::vector<std::string> columns;
+  ThriftReader in(footer);
+  for (Field field; in.next(field);) {
+    if (field.id != kSchema || field.type != Type::list) {
+      in.skip(field.type);
+      continue;
+    }
+    const auto list = in.list();
+    if (list.size == 0 || list.type != Type::structure) return {};
+    const Element root = read_element(in);
+    for (std::uint64_t i = 1; i < list.size && !in.damaged(); ++i) {
+      const Element column = read_element(in);
+      if (column.parts != 0) return {};
+      columns.emplace_back(column.name);
+    }
+    if (in.damaged() || root.parts != std::ssize(columns)) return {};
+    return columns;
+  }
+  return {};
+}
 
 std::optional<FooterPart> part_of_footer(std::string_view footer, std::span<const Between> between) {
   constexpr int kRows = 3, kGroups = 4;

@@ -27,4 +27,7 @@ struct FooterPart {
 // says, or lacks what is needed.
 std::optional<FooterPart> part_of_footer(std::string_view footer, std::span<const Between> between);
 
+// The names of a table's columns, in order. Empty where the footer is not what the format says, or columns are nested.
+std::vector<std::string> columns_of_footer(std::string_view footer);
+
 }  // namespace aaco::tracelake::store

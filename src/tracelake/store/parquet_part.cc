@@ -43,15 +43,24 @@ bool write_at(int file, std::int64_t offset, std::string_view bytes) {
   return true;
 }
 
-// The footer's bytes; empty where the file has none, or one that is small.
-std::string large_footer(int file, std::int64_t size) {
+// Where the footer is; no bytes where the file has none.
+struct FooterPlace {
+  std::int64_t offset = 0, size = 0;
+};
+
+FooterPlace find_footer(int file, std::int64_t size) {
   std::string tail(kTailBytes, '\0');
   if (size < kTailBytes || !read_at(file, size - kTailBytes, tail) || !tail.ends_with(kMagic)) return {};
   std::uint32_t length = 0;
   std::memcpy(&length, tail.data(), sizeof length);
-  if (length < kLargeFooter || length > std::min(kMaxFooter, size - kTailBytes)) return {};
-  std::string footer(length, '\0');
-  return read_at(file, size - kTailBytes - length, footer) ? footer : std::string();
+  if (length > std::min(kMaxFooter, size - kTailBytes)) return {};
+  return {size - kTailBytes - length, length};
+}
+
+// Its first bytes, at most so many; none where they cannot be read.
+std::string read_footer(int file, const FooterPlace& place, std::int64_t most = kMaxFooter) {
+  std::string footer(static_cast<std::size_t>(std::min(place.size, most)), '\0');
+  return read_at(file, place.offset, footer) ? footer : std::string();
 }
 
 // Offsets stay as they are: what is not copied are holes.
@@ -76,8 +85,9 @@ std::optional<ParquetPart> parquet_part(const std::string& file, std::span<const
   const core::FileDescriptor from(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about {};
   if (!from.valid() || ::fstat(from.get(), &about) != 0) return std::nullopt;
-  const std::string footer = large_footer(from.get(), about.st_size);
-  if (footer.empty()) return std::nullopt;
+  const FooterPlace place = find_footer(from.get(), about.st_size);
+  if (place.size < kLargeFooter) return std::nullopt;
+  const std::string footer = read_footer(from.get(), place);
   const auto part = part_of_footer(footer, between);
   if (!part || part->groups.size() * 2 > part->group_count) return std::nullopt;
   std::int64_t bytes = 0;
@@ -86,6 +96,14 @@ std::optional<ParquetPart> parquet_part(const std::string& file, std::span<const
   ParquetPart out{core::FileDescriptor(::memfd_create("aaco_part", MFD_CLOEXEC))};
   if (!out.file.valid() || !write_part(from.get(), about.st_size, *part, out.file.get())) return std::nullopt;
   return out;
+}
+
+std::vector<std::string> parquet_columns(const std::string& file) {
+  constexpr std::int64_t kSchemaBytes = 64 << 10;  // it stands in front
+  const core::FileDescriptor from(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat about {};
+  if (!from.valid() || ::fstat(from.get(), &about) != 0) return {};
+  return columns_of_footer(read_footer(from.get(), find_footer(from.get(), about.st_size), kSchemaBytes));
 }
 
 }  // namespace aaco::tracelake::store

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/handles.h"
 #include "tracelake/lake.h"
@@ -18,5 +19,8 @@ struct ParquetPart {
 
 // Empty where it would save nothing (small tables, or most of a table), and where it cannot be made: read the file itself then.
 std::optional<ParquetPart> parquet_part(const std::string& file, std::span<const Between> between);
+
+// The names of a file's columns, in order; empty where they cannot be told without DuckDB.
+std::vector<std::string> parquet_columns(const std::string& file);
 
 }  // namespace aaco::tracelake::store

@@ -65,6 +65,12 @@ TEST_F(ParquetPartTest, AnUnknownColumnExcludesNothing) {
   EXPECT_FALSE(parquet_part(file(kRows), between));
 }
 TEST_F(ParquetPartTest, NoConditionExcludesNothing) { EXPECT_FALSE(parquet_part(file(kRows), {})); }
+TEST_F(ParquetPartTest, ColumnsOfAFile) {
+  EXPECT_EQ(parquet_columns(file(10)), (std::vector<std::string>{"start_ns", "number", "name"}));
+  EXPECT_EQ(parquet_columns(file(kRows)).size(), 3U);
+  EXPECT_TRUE(parquet_columns(file(10, "[i]")).empty()) << "nested";
+  EXPECT_TRUE(parquet_columns("/nowhere/rows.parquet").empty());
+}
 TEST_F(ParquetPartTest, AMissingOrOtherFileHasNone) {
   EXPECT_FALSE(part("/nowhere/rows.parquet", 0, 1));
   const std::string path = core::join_path(folder.path(), "text");
