@@ -31,7 +31,7 @@ async function bundle(entry) {
 
 const hash = (text) => `'sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}'`;
 
-async function page(template, script, style, allowed) {
+async function page({ title, noscript, data, allowed }, script, style) {
   const js = await bundle(script);
   const css = await bundle(style);
   for (const [what, text] of [['script', js], ['style', css]])
@@ -39,14 +39,25 @@ async function page(template, script, style, allowed) {
       throw new Error(`the built ${what} holds a text that would break the page`);
   // Only this script and this style run, by their hashes. Reports fetch nothing; the dashboard talks to its own server.
   const policy = `default-src 'none'; script-src ${hash(js)}; style-src ${hash(css)}; img-src data:; base-uri 'none'; form-action 'none'${allowed}`;
-  const fill = { CSP: policy, CSS: css, JS: js };
-  return readFileSync(join(here, template), 'utf8').replace(/%(CSP|CSS|JS)%/g, (_, name) => fill[name]);
+  const fill = { CSP: policy, CSS: css, JS: js, TITLE: title, NOSCRIPT: noscript, DATA: data };
+  return readFileSync(join(here, 'page.template.html'), 'utf8').replace(/%(CSP|CSS|JS|TITLE|NOSCRIPT|DATA)%/g, (_, name) => fill[name]);
 }
 
 mkdirSync(out, { recursive: true });
-const kPages = [['report', 'report', ''], ['compare', 'report', ''], ['dashboard', 'dashboard', "; connect-src 'self'; frame-src 'self'"]];
-for (const [name, template, allowed] of kPages) {
-  const html = await page(`${template}.template.html`, `src/main_${name}.tsx`, `src/style/${name}.css`, allowed);
+const kDocument = {
+  title: 'AACO report',
+  noscript: '<p>This browser runs no script, so here is the report as text.</p>\n<pre>__AACO_REPORT_TEXT__</pre>',
+  data: '<script type="application/json" id="aaco-data">__AACO_REPORT_DATA__</script>\n',
+  allowed: '',
+};
+const kServed = {
+  title: 'AACO',
+  noscript: '<p>This page requires JavaScript. The command line has everything it shows: aaco ls, aaco report, aaco diff, aaco history.</p>',
+  data: '',
+  allowed: "; connect-src 'self'; frame-src 'self'",
+};
+for (const [name, kind] of [['report', kDocument], ['compare', kDocument], ['dashboard', kServed]]) {
+  const html = await page(kind, `src/main_${name}.tsx`, `src/style/${name}.css`);
   writeFileSync(join(out, `${name}.html`), html);
   console.log(`${name}.html: ${(html.length / 1024).toFixed(0)} KiB`);
 }

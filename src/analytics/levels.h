@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -69,6 +71,39 @@ inline constexpr std::int64_t kOverviewBins = 256;   // of the whole trace at th
 inline constexpr std::int64_t kFewEvents = 1 << 16;  // a trace of fewer is read as it is
 Plan plan_levels(std::int64_t event_count, std::int64_t span_ns);
 
+// Values by track, for events that come from a few tracks in turns: the last value of each place of a small table is found without
+// a search.
+template <class Value>
+class TrackMap {
+ public:
+  struct Entry {
+    Track track;
+    Value value;
+  };
+  Entry& operator[](const Track& track) {
+    const std::size_t hash = TrackHash()(track);
+    Entry*& recent = recent_[hash % kRecent];
+    if (recent == nullptr || recent->track != track) {
+      auto& entry = entries_[track];
+      if (!entry) entry = std::make_unique<Entry>(Entry{track, {}});
+      recent = entry.get();
+    }
+    return *recent;
+  }
+  [[nodiscard]] std::vector<Track> tracks() const {
+    std::vector<Track> list;
+    list.reserve(entries_.size());
+    for (const auto& [track, entry] : entries_) list.push_back(track);
+    std::sort(list.begin(), list.end());
+    return list;
+  }
+
+ private:
+  static constexpr std::size_t kRecent = 64;
+  std::unordered_map<Track, std::unique_ptr<Entry>, TrackHash> entries_;
+  std::array<Entry*, kRecent> recent_{};
+};
+
 // Finds an event's depth within its lane. Events come in the order of their starts, of equal ones the longest first.
 class DepthBook {
  public:
@@ -79,9 +114,7 @@ class DepthBook {
   void seed(const Track& track, std::int64_t end_ns);
 
  private:
-  std::unordered_map<Track, std::vector<std::int64_t>, TrackHash> ends_;  // by depth; key with depth 0
-  Track last_;
-  std::vector<std::int64_t>* last_ends_ = nullptr;
+  TrackMap<std::vector<std::int64_t>> ends_;  // by depth; key with depth 0
 };
 
 // Merges the events of each track, at one resolution after another: linear in the events, memory by tracks and resolutions.
@@ -96,6 +129,7 @@ class LevelFold {
  private:
   struct Open {
     bool used = false;
+    std::int64_t until_ns = 0;  // end of its bin
     Segment segment;
   };
   using Levels = std::vector<Open>;
@@ -104,9 +138,7 @@ class LevelFold {
 
   std::vector<std::int64_t> resolutions_;
   Emit emit_;
-  std::unordered_map<Track, Levels, TrackHash> tracks_;
-  const Track* last_ = nullptr;
-  Levels* last_levels_ = nullptr;
+  TrackMap<Levels> tracks_;
 };
 
 }  // namespace aaco::analytics::levels

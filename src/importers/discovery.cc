@@ -99,15 +99,20 @@ core::Result<Discovery> discover(const std::string& path, const std::vector<std:
     return found;
   }
   AACO_ASSIGN(const auto paths, regular_files(path));
+  if (paths.empty()) return core::fail(core::ErrorCode::invalid_input, path + ": the folder contains no files");
   for (const std::string& file : paths) {
     if (const auto importer = sniff_file(file, importers))
       found.files.push_back({file, *importer});
     else
       found.passed.push_back({file, importer.error().message});
   }
+  if (found.files.empty() && core::exists(core::join_path(path, "session.json")))
+    return core::fail(core::ErrorCode::invalid_input, path + ": a session of aaco, not a trace", "aaco report " + path);
   if (found.files.empty())
     return core::fail(core::ErrorCode::invalid_input,
-                      path + ": none of its " + std::to_string(found.passed.size()) + " files is a supported trace");
+                      "no supported trace among the " + std::to_string(found.passed.size()) + " files of " + path + ", first: " +
+                          found.passed.front().reason,
+                      "'aaco import --help' lists the supported formats");
   return found;
 }
 

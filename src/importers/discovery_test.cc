@@ -71,6 +71,13 @@ TEST_F(DiscoveryTest, RefusesUnknownFormats) {
   EXPECT_EQ(find("empty.json").error().code, core::ErrorCode::invalid_input);
   EXPECT_EQ(find("absent").error().code, core::ErrorCode::not_found);
   EXPECT_EQ(find().error().code, core::ErrorCode::invalid_input);
+  EXPECT_NE(find().error().message.find("no supported trace among the 2 files"), std::string::npos);
+}
+
+TEST_F(DiscoveryTest, RefusesFoldersWithoutTraces) {
+  EXPECT_NE(find().error().message.find("the folder contains no files"), std::string::npos);
+  write("session.json", "{}");
+  EXPECT_NE(find().error().message.find("a session of aaco, not a trace"), std::string::npos);
 }
 
 TEST_F(DiscoveryTest, NamesForeignFormatsWithRemedy) {

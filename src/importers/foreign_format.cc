@@ -22,7 +22,7 @@ constexpr const char* kUnpack = "unpack it and import the contents; only gzip an
 constexpr const char* kNsightSystems = "nsys export --type sqlite FILE, then import the .sqlite file";
 constexpr const char* kRocprofv3 = "profile with rocprofv3 --output-format rocpd (or json, or csv)";
 
-constexpr std::array<Foreign, 19> kForeign = {{
+constexpr std::array<Foreign, 20> kForeign = {{
     {"PK\x03\x04", "", "a zip archive", kUnpack},
     {"\xFD"
      "7zXZ",
@@ -40,7 +40,10 @@ constexpr std::array<Foreign, 19> kForeign = {{
     {"", ".pftrace", "a Perfetto trace without track events that can be read", kRocprofv3},
     {"", ".perfetto-trace", "a Perfetto trace without track events that can be read", kRocprofv3},
     {"", ".otf2", "an OTF2 trace", kRocprofv3},
-    {"", ".xplane.pb", "a damaged XLA profile", "import the trace.json.gz from the same folder"},
+    {"", ".xplane.pb", "an XLA profile without a known plane, or a damaged one",
+     "profile with jax.profiler.start_trace(), or import the trace.json.gz from the same folder"},
+    {"SQLite format 3", "", "a SQLite database without the tables of a known profiler",
+     "supported: rocprofv3 (rocpd), rocmProfileData, rocprof and Nsight Systems exports"},
     {"version https://git-lfs", "", "a Git LFS pointer, not the file itself", "run git lfs pull, then import it again"},
     {"<!DOCTYPE", "", "a web page", "possibly downloaded without signing in: download the raw file"},
     {"<!doctype", "", "a web page", "possibly downloaded without signing in: download the raw file"},

@@ -1,5 +1,7 @@
 #include "report/decoder_section.h"
 
+#include <utility>
+
 namespace aaco::report {
 namespace {
 
@@ -26,14 +28,17 @@ Json to_json(const Decoder::Level& level) {
                            {"prompt_tokens", level.prompt_tokens},
                            {"output_tokens", level.output_tokens},
                            {"complete", level.complete}});
-  set_value(out, "prefill_ns", level.prefill_ns);
-  set_value(out, "token_ns", level.token_ns);
-  set_value(out, "prefill_tokens_per_second", level.prefill_tokens_per_second);
-  set_value(out, "decode_tokens_per_second", level.decode_tokens_per_second);
+  for (const auto& [key, value] : {std::pair("prefill_ns", &level.prefill_ns), std::pair("token_ns", &level.token_ns),
+                                   std::pair("prefill_tokens_per_second", &level.prefill_tokens_per_second),
+                                   std::pair("decode_tokens_per_second", &level.decode_tokens_per_second)})
+    set_value(out, key, *value);
   set_predicted(out, "predicted_prefill_ns", level.predicted_prefill_ns);
   set_predicted(out, "predicted_token_ns", level.predicted_token_ns);
-  out.set_if("cache_bytes", level.cache_bytes).set_if("predicted_cache_bytes", level.predicted_cache_bytes);
-  return out.set_if("rss_bytes", level.rss_bytes);
+  for (const auto& [key, bytes] : {std::pair("cache_bytes", &level.cache_bytes),
+                                   std::pair("predicted_cache_bytes", &level.predicted_cache_bytes),
+                                   std::pair("rss_bytes", &level.rss_bytes)})
+    out.set_if(key, *bytes);
+  return out;
 }
 
 Json to_json(const Decoder::Limit& limit) {

@@ -369,7 +369,7 @@ AACO_TABLE(LlmChunkRow, "llm_chunks", "metrics/llm_chunks.parquet", "time_ns", "
       column("tokens", &R::tokens, "tokens in this chunk; empty: the server does not state them per chunk"));
 } AACO_TABLE_END
 
-AACO_TABLE(TimelineLevelRow, "timeline_levels", "profiler/timeline_levels.parquet", "start_ns", "One row per event, or group of short neighbouring events, of a track at one resolution: the levels of detail of a large trace's timeline") {
+AACO_TABLE(TimelineLevelRow, "timeline_levels", "profiler/timeline_levels.parquet", "resolution_ns", "One row per event, or group of short neighbouring events, of a track at one resolution: the levels of detail of a large trace's timeline") {
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
       column("kind", &R::kind, "python, operator, range, runtime, launch, kernel, copy or collective"),

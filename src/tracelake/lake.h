@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -30,6 +31,16 @@ struct Instead {
   std::string_view sql;  // an expression over the table's columns
 };
 
+// A column of integers whose value lies between two bounds, these included.
+struct Between {
+  std::string_view column;
+  std::int64_t low = INT64_MIN, high = INT64_MAX;
+};
+struct Condition {
+  std::vector<Between> between;  // all hold; row groups that they rule out cost nothing, however large the table is
+  std::string sql;               // over the table's columns; empty: none
+};
+
 // Pull-based reading, so that several tables can be read side by side.
 template <class Row>
 class RowStream {
@@ -43,10 +54,9 @@ template <class Row>
 core::Result<std::unique_ptr<RowStream<Row>>> open_rows(const std::string& session_path, trace::NameTable& names,
                                                         const std::vector<Instead>& instead = {});
 
-// The rows of a table for which `where` holds, an SQL condition over its columns: row groups that a comparison with a column
-// rules out are not read.
+// The rows of a table for which the condition holds.
 template <class Row>
-core::Status scan_where(const std::string& session_path, trace::NameTable& names, const std::string& where,
+core::Status scan_where(const std::string& session_path, trace::NameTable& names, const Condition& where,
                         const std::vector<Instead>& instead, const std::function<core::Status(std::span<const Row>)>& visit);
 
 // A query result as text cells, for the user interfaces. NULL cells are empty.

@@ -9,6 +9,7 @@
 
 #include "analytics/attribution.h"
 #include "analytics/gaps.h"
+#include "analytics/levels.h"
 #include "analytics/queue_depth.h"
 #include "analytics/rank_skew.h"
 #include "analytics/steps.h"
@@ -40,7 +41,8 @@ struct GpuAnalysisOptions {
   bool find_steps = true;                // false where the session has iterations already
   bool keep_steps = true;                // as iterations of the session; else they only tell its nodes from each other
   SeenDevices devices;
-  GraphNodes graph;  // that the kernels are of; empty: the session's own, where it has one
+  analytics::levels::Plan levels;  // of the timeline, which the rows make on the way; empty: none
+  GraphNodes graph;                // that the kernels are of; empty: the session's own, where it has one
 };
 
 // One GPU of one rank. `metric_device` is the number its metrics carry: the device's own, unless two ranks share a number.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,14 +11,10 @@
 #include "core/result.h"
 #include "trace/names.h"
 #include "trace/session.h"
-#include "trace/sink.h"
 
 namespace aaco::workflows {
 
-// Reads a flushed bundle once more and adds its levels of detail to `sink`. Nothing where the plan is empty.
-core::Status store_levels(const std::string& session_path, const analytics::levels::Plan& plan, trace::Sink& sink,
-                          const std::function<core::Status()>& go_on);
-// The plan as session.json keeps it (outcome.rows.timeline), and read back; empty where there is none.
+// The plan of the levels (workflows/timeline_levels.h) as session.json keeps it (outcome.rows.timeline), and read back; empty where there is none.
 core::Json plan_json(const analytics::levels::Plan& plan);
 analytics::levels::Plan stored_plan(const trace::SessionManifest& manifest);
 

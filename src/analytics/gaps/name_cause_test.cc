@@ -41,6 +41,10 @@ class NamedGapTest : public testing::Test {
     EXPECT_EQ(sum, gap_.end_ns - gap_.start_ns) << "the shares are the whole gap";
     return std::string(names_.text(explained_.row.host_cause));
   }
+  // Of a gap with a launch of 9.8 ms, during which another thread was in a call.
+  std::string cause_behind(const char* name, double start_ms, double end_ms) {
+    return launch(1.1, 10.9).call("hip", name, start_ms, end_ms, 2).cause();
+  }
   [[nodiscard]] std::string evidence() const { return std::string(names_.text(explained_.row.evidence)); }
 
   trace::NameTable names_;
@@ -83,25 +87,16 @@ TEST_F(NamedGapTest, LaunchThatBlockedWhileTheDeviceWasBusy) {
   gap_.busy_since_ns = ns(-5);
   EXPECT_EQ(cause(), "blocked-launch") << "it was busy for a small part of the call";
 }
-TEST_F(NamedGapTest, LaunchBehindACallOfAnotherThread) {
-  launch(1.1, 10.9).call("hip", "hipGraphExecUpdate", 1.05, 10.85, 2);
-  EXPECT_EQ(cause(), "lock");
-}
+TEST_F(NamedGapTest, LaunchBehindACallOfAnotherThread) { EXPECT_EQ(cause_behind("hipGraphExecUpdate", 1.05, 10.85), "lock"); }
 TEST_F(NamedGapTest, AnotherThreadThatWaitsForTheDeviceHoldsNoLock) {
-  launch(1.1, 10.9).call("hip", "hipStreamSynchronize", 1.05, 10.85, 2);
-  EXPECT_EQ(cause(), "blocked-launch");
+  EXPECT_EQ(cause_behind("hipStreamSynchronize", 1.05, 10.85), "blocked-launch");
 }
 TEST_F(NamedGapTest, AnotherThreadThatReturnedEarlierHeldNoLock) {
-  launch(1.1, 10.9).call("hip", "hipGraphExecUpdate", 1.05, 8, 2);
-  EXPECT_EQ(cause(), "blocked-launch");
+  EXPECT_EQ(cause_behind("hipGraphExecUpdate", 1.05, 8), "blocked-launch");
 }
-TEST_F(NamedGapTest, LaunchBehindAnAllocationOfAnotherThread) {
-  launch(1.1, 10.9).call("hip", "hipMalloc", 0.5, 10.8, 2);
-  EXPECT_EQ(cause(), "allocation");
-}
+TEST_F(NamedGapTest, LaunchBehindAnAllocationOfAnotherThread) { EXPECT_EQ(cause_behind("hipMalloc", 0.5, 10.8), "allocation"); }
 TEST_F(NamedGapTest, LaunchBehindCodeLoadedByAnotherThread) {
-  launch(1.1, 10.9).call("hip", "hipModuleLoadData", 1.05, 10.5, 2);
-  EXPECT_EQ(cause(), "first-use");
+  EXPECT_EQ(cause_behind("hipModuleLoadData", 1.05, 10.5), "first-use");
 }
 TEST_F(NamedGapTest, CodeLoadedInsideALaunch) {
   launch(1.1, 10.9).call("hip", "hipModuleLoadData", 1.2, 10.8);

@@ -30,11 +30,7 @@ Kind host_kind(std::string_view domain, std::string_view name) {
 }
 
 std::int64_t DepthBook::place(const Track& lane, std::int64_t start_ns, std::int64_t end_ns) {
-  if (last_ends_ == nullptr || last_ != lane) {
-    last_ = lane;
-    last_ends_ = &ends_[lane];
-  }
-  std::vector<std::int64_t>& ends = *last_ends_;
+  std::vector<std::int64_t>& ends = ends_[lane].value;
   if (is_device_work(lane.kind)) {
     auto free = std::find_if(ends.begin(), ends.end(), [&](std::int64_t end) { return end <= start_ns; });
     if (free == ends.end() && std::ssize(ends) < kMaxOverlap) free = ends.insert(free, end_ns);
@@ -53,7 +49,7 @@ std::int64_t DepthBook::place(const Track& lane, std::int64_t start_ns, std::int
 void DepthBook::seed(const Track& track, std::int64_t end_ns) {
   Track lane = track;
   lane.depth = 0;
-  auto& ends = ends_[lane];
+  auto& ends = ends_[lane].value;
   const auto at = static_cast<std::size_t>(track.depth);
   if (ends.size() <= at) ends.resize(at + 1, INT64_MIN);
   ends[at] = std::max(ends[at], end_ns);

@@ -1,11 +1,16 @@
 #include <algorithm>
+#include <cstdint>
 
 #include "analytics/levels.h"
 
 namespace aaco::analytics::levels {
 namespace {
 
-std::int64_t floor_div(std::int64_t value, std::int64_t by) { return value / by - (value % by < 0 ? 1 : 0); }
+// Where the bin of this width ends that has the time.
+std::int64_t end_of_bin(std::int64_t time, std::int64_t width) {
+  const std::int64_t start = (time / width - (time % width < 0 ? 1 : 0)) * width;
+  return start > INT64_MAX - width ? INT64_MAX : start + width;
+}
 
 // `right` began no earlier than `left`.
 void merge(Segment& left, const Segment& right) {
@@ -53,13 +58,9 @@ Plan plan_levels(std::int64_t event_count, std::int64_t span_ns) {
 }
 
 void LevelFold::add(const Track& track, const Segment& segment) {
-  if (last_ == nullptr || *last_ != track) {
-    const auto place = tracks_.try_emplace(track).first;
-    if (place->second.empty()) place->second.resize(resolutions_.size());
-    last_ = &place->first;
-    last_levels_ = &place->second;
-  }
-  add(*last_, *last_levels_, 0, segment);
+  auto& entry = tracks_[track];
+  if (entry.value.empty()) entry.value.resize(resolutions_.size());
+  add(entry.track, entry.value, 0, segment);
 }
 
 void LevelFold::add(const Track& track, Levels& levels, std::size_t level, const Segment& segment) {
@@ -67,15 +68,14 @@ void LevelFold::add(const Track& track, Levels& levels, std::size_t level, const
   const std::int64_t width = resolutions_[level];
   Open& open = levels[level];
   const bool alone = segment.end_ns - segment.start_ns >= width;
-  if (open.used && (alone || floor_div(segment.start_ns, width) != floor_div(open.segment.start_ns, width)))
-    flush(track, levels, level);
+  if (open.used && (alone || segment.start_ns >= open.until_ns)) flush(track, levels, level);
   if (alone) {
     emit_(track, width, segment);
     add(track, levels, level + 1, segment);
   } else if (open.used) {
     merge(open.segment, segment);
   } else {
-    open = {true, segment};
+    open = {true, end_of_bin(segment.start_ns, width), segment};
   }
 }
 
@@ -88,12 +88,8 @@ void LevelFold::flush(const Track& track, Levels& levels, std::size_t level) {
 }
 
 void LevelFold::finish() {
-  std::vector<Track> order;
-  order.reserve(tracks_.size());
-  for (const auto& [track, levels] : tracks_) order.push_back(track);
-  std::sort(order.begin(), order.end());
-  for (const Track& track : order)
-    for (std::size_t level = 0; level < resolutions_.size(); ++level) flush(track, tracks_[track], level);
+  for (const Track& track : tracks_.tracks())
+    for (std::size_t level = 0; level < resolutions_.size(); ++level) flush(track, tracks_[track].value, level);
 }
 
 }  // namespace aaco::analytics::levels

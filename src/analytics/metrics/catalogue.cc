@@ -1,5 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+#include <tuple>
 
 #include "analytics/metric_catalogue.h"
 #include "core/files.h"
@@ -101,13 +106,38 @@ Result<MetricDefinition> parse_definition(const YamlNode& node) {
   return definition;
 }
 
+// The files of a folder, and what tells whether they have changed.
+using Stamp = std::vector<std::tuple<std::string, std::uintmax_t, std::filesystem::file_time_type>>;
+
+Stamp stamp_of(const std::string& folder, const std::vector<std::string>& files) {
+  Stamp stamp;
+  for (const std::string& file : files) {
+    const std::filesystem::path path = core::join_path(folder, file);
+    std::error_code unknown;
+    const auto size = std::filesystem::file_size(path, unknown);
+    stamp.emplace_back(file, size, std::filesystem::last_write_time(path, unknown));
+  }
+  return stamp;
+}
+
 bool id_less(const MetricDefinition& definition, std::string_view id) { return definition.id < id; }
 
 }  // namespace
 
+// A use case asks for the definitions several times, and parsing them takes 20 ms: the last ones read are kept.
 Result<MetricCatalogue> MetricCatalogue::load(const std::string& folder) {
-  MetricCatalogue catalogue;
+  struct Kept {
+    std::mutex mutex;
+    std::string folder;
+    Stamp stamp;
+    MetricCatalogue catalogue;
+  };
+  static auto* const kept = new Kept;  // stays: another thread may still read when main() returns
   AACO_ASSIGN(const std::vector<std::string> files, core::list_directory(folder));
+  const Stamp stamp = stamp_of(folder, files);
+  const std::lock_guard lock(kept->mutex);
+  if (kept->folder == folder && kept->stamp == stamp) return kept->catalogue;
+  MetricCatalogue catalogue;
   for (const std::string& file : files) {
     if (!file.ends_with(".yaml")) continue;
     AACO_ASSIGN(const YamlNode document, YamlNode::load(core::join_path(folder, file)));
@@ -116,6 +146,9 @@ Result<MetricCatalogue> MetricCatalogue::load(const std::string& folder) {
   if (catalogue.definitions_.empty())
     return core::fail(core::ErrorCode::not_found, folder + ": no metric definitions found",
                       "install AACO's data folder, or set AACO_SHARE to it");
+  kept->folder = folder;
+  kept->stamp = stamp;
+  kept->catalogue = catalogue;
   return catalogue;
 }
 

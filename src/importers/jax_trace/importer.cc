@@ -4,7 +4,7 @@
 
 #include "importers/jax_trace.h"
 #include "importers/stream/byte_order_mark.h"
-#include "importers/stream/damage.h"
+#include "importers/stream/event_import.h"
 #include "importers/stream/json_skim.h"
 #include "importers/stream/tokens.h"
 #include "importers/stream/trace_events.h"
@@ -88,40 +88,19 @@ class Reader {
 class JaxTraceImporter final : public Importer {
  public:
   [[nodiscard]] ImporterInfo info() const override {
-    return {"jax_trace",
-            "JAX or TensorFlow profile (trace.json)",
-            "xla",
-            false,
-            Grouping::traces,
-            false,
-            "profile on a device backend: jax.profiler.start_trace() records kernels of GPUs and TPUs"};
+    return xla::importer_info("jax_trace", "JAX or TensorFlow profile (trace.json)");
   }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
-    if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
-    const auto first = head.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos || head[first] != '{' || !contains(head, "\"traceEvents\"")) return false;
+    head = document_text(head);
+    if (!head.starts_with('{') || !contains(head, "\"traceEvents\"")) return false;
     return contains(head, "\"process_name\"") && (contains(head, "\"/host:") || contains(head, "\"/device:"));
   }
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
-    ImportResult result;
-    result.account.source = "jax_trace";
-    result.facts = core::Json::object();
+    ImportResult result = empty_result("jax_trace");
     Reader reader(sink, result.account);
     AACO_ASSIGN(const DocumentEnd end,
-                read_trace_events(source, [&](std::span<const TraceEvent> batch) { return reader.events(batch); }));
-    if (!end.has_events && end.complete)
-      return core::fail(core::ErrorCode::invalid_input, source.name() + ": JSON document without traceEvents");
-    if (end.events == 0 && !end.complete)
-      return core::fail(core::ErrorCode::invalid_input,
-                        source.name() + ": no complete event could be read (" + end.trouble + ")");
+                import_events(source, result, [&](std::span<const TraceEvent> batch) { return reader.events(batch); }));
     reader.finish();
-    // The writer ends its list with an empty object.
-    if (end.malformed > 0) result.account.drop("malformed event", end.malformed);
-    if (!end.complete)
-      report_cut(result, source.name(), end.trouble + after_bytes(end.bytes),
-                 std::to_string(end.events) + " complete events before the truncation",
-                 "export the trace again, or copy the complete file");
-    report_trailing(result, source.name(), end.trailing);
     AACO_TRY(sink.status());
     return result;
   }

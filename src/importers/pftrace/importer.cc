@@ -2,6 +2,7 @@
 #include "importers/pftrace.h"
 #include "importers/pftrace/reader.h"
 #include "importers/stream/damage.h"
+#include "importers/stream/event_import.h"
 #include "importers/stream/messages.h"
 
 namespace aaco::importers::pftrace {
@@ -41,9 +42,7 @@ class PftraceImporter final : public Importer {
     return packets > 0;
   }
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
-    ImportResult result;
-    result.account.source = "pftrace";
-    result.facts = core::Json::object();
+    ImportResult result = empty_result("pftrace");
     Reader reader(sink, result.account);
     std::int64_t packets = 0;
     AACO_ASSIGN(const MessagesEnd end, read_messages(source, kMaxPacketBytes, [&](const Field& field, bool cut) -> core::Status {

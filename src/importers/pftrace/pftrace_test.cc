@@ -75,6 +75,39 @@ TEST(Pftrace, KernelsCopiesCallsAndCounters) {
   EXPECT_EQ(imported.sink.rows<trace::SystemEventRow>().size(), 1U);
   EXPECT_EQ(imported.result->account.read, imported.result->account.kept + imported.result->account.dropped_total());
 }
+// As aaco export writes a session of two ranks: kernels and copies keep their place, derived slices are left out.
+TEST(Pftrace, ExportsOfSessionsAreReadBack) {
+  const std::string names =
+      packet(number(10, 1) + number(13, 1) +
+             bytes(12, interned(1, 1, "kernel") + interned(1, 2, "copy") + interned(1, 3, "idle") + interned(1, 4, "cpu_op") +
+                           interned(2, 1, "gemm") + interned(2, 2, "h2d") + interned(2, 3, "late launch") +
+                           interned(3, 1, "device") + interned(3, 2, "stream") + interned(3, 3, "correlation") +
+                           interned(3, 4, "grid_y") + interned(3, 5, "block_x")));
+  const std::string place = argument(1, 2) + argument(2, 7) + argument(3, 11);
+  const auto imported = import_text(
+      make_importer(), names + track(1, "GPU 2 (rank 1)") + track(2, "stream 7", number(5, 1)) +
+                           track(3, "thread 8", bytes(4, number(1, 5) + number(2, 8))) +
+                           begin(10, 2, 1, 1, place + argument(4, 3) + argument(5, 256)) + end(20, 2) + begin(30, 2, 2, 2, place) +
+                           end(35, 2) + begin(40, 2, 3, 3) + end(50, 2) + begin(60, 3, 4, 1) + end(70, 3));
+  ASSERT_TRUE(imported.result) << imported.result.error().text();
+  const auto& kernels = imported.sink.rows<trace::KernelRow>();
+  ASSERT_EQ(kernels.size(), 1U);
+  EXPECT_EQ(kernels[0].rank, 1);
+  EXPECT_EQ(kernels[0].device, 2);
+  EXPECT_EQ(kernels[0].stream, 7);
+  EXPECT_EQ(kernels[0].correlation_id, 11U);
+  EXPECT_EQ(kernels[0].grid_y, 3);
+  EXPECT_EQ(kernels[0].block_x, 256);
+  const auto& copies = imported.sink.rows<trace::CopyRow>();
+  ASSERT_EQ(copies.size(), 1U);
+  EXPECT_EQ(imported.sink.text(copies[0].kind), "h2d");
+  EXPECT_EQ(copies[0].rank, 1);
+  const auto& calls = imported.sink.rows<trace::ApiCallRow>();
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(imported.sink.text(calls[0].domain), "cpu_op");
+  EXPECT_EQ(calls[0].rank, 0);
+  EXPECT_EQ(imported.result->account.dropped_total(), 1);
+}
 TEST(Pftrace, StatedTimesWinOverCutSlices) {
   const std::string names = packet(number(10, 1) + bytes(12, interned(1, 1, "kernel_dispatch") + interned(2, 1, "k") +
                                                                  interned(3, 6, "begin_ns") + interned(3, 7, "end_ns")));

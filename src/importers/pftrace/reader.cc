@@ -33,7 +33,17 @@ std::optional<std::int64_t> number_behind(std::string_view text) {
   return core::parse_i64(last == std::string_view::npos ? text : text.substr(last + 1));
 }
 
+// "1" of "GPU 0 (rank 1)", as aaco export names the tracks of several ranks.
+std::optional<std::int64_t> rank_in(std::string_view name) {
+  constexpr std::string_view kRank = " (rank ";
+  const auto at = name.rfind(kRank);
+  if (at == std::string_view::npos || !name.ends_with(')')) return std::nullopt;
+  return core::parse_i64(name.substr(at + kRank.size(), name.size() - at - kRank.size() - 1));
+}
+
 std::string_view domain_of(std::string_view category) {
+  for (const std::string_view own : {"cpu_op", "python", "cuda_runtime", "cuda_driver"})  // of aaco export
+    if (category == own) return own;
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kDomains = {
       {{"hip", "hip"}, {"hsa", "hsa"}, {"rccl", "rccl"}, {"marker", "marker"}}};
   for (const auto& [start, domain] : kDomains)
@@ -127,6 +137,19 @@ std::optional<std::int64_t> Reader::thread_of(std::uint64_t uuid) const {
   return std::nullopt;
 }
 
+// What its name or that of a track above it says; 0 where none does.
+std::int32_t Reader::rank_of(std::uint64_t uuid) const {
+  constexpr std::int64_t kMaxRank = 1 << 20;
+  for (int steps = 0; steps < 16; ++steps) {
+    const auto found = tracks_.find(uuid);
+    if (found == tracks_.end()) return 0;
+    if (const auto rank = rank_in(found->second.name); rank && *rank > 0 && *rank <= kMaxRank) return static_cast<std::int32_t>(*rank);
+    if (found->second.parent == 0) return 0;
+    uuid = found->second.parent;
+  }
+  return 0;
+}
+
 void Reader::event(std::string_view text, std::optional<std::int64_t> time, const Sequence& sequence) {
   ++events_;
   auto slice = read_slice(text, sequence);
@@ -168,11 +191,15 @@ void Reader::close(const Slice& slice, std::int64_t end_ns) {
   }
   if (end_ns < start_ns) return account_.drop("negative duration");
   if (slice.name.empty()) return account_.drop("events without a name");
+  const bool on_thread = thread_of(slice.track).has_value();
+  if (!on_thread && slice.category == "idle") return account_.drop("idle time, derived from the events");
+  if (!on_thread && slice.category == "collective") return account_.drop("collectives, present as kernels");
   account_.keep();
   const Track& track = track_of(slice.track);
-  if (slice.category == "kernel_dispatch" || slice.kernel_id || track.name.starts_with("COMPUTE "))
+  if (slice.category == "kernel_dispatch" || slice.kernel_id || track.name.starts_with("COMPUTE ") ||
+      (slice.category == "kernel" && slice.device))
     kernel(slice, track, start_ns, end_ns);
-  else if (slice.category == "memory_copy" || track.name.starts_with("COPY "))
+  else if (slice.category == "memory_copy" || track.name.starts_with("COPY ") || (slice.category == "copy" && slice.device))
     copy(slice, track, start_ns, end_ns);
   else
     call(slice, track, start_ns, end_ns);
@@ -180,9 +207,12 @@ void Reader::close(const Slice& slice, std::int64_t end_ns) {
 
 void Reader::kernel(const Slice& slice, const Track& track, std::int64_t start_ns, std::int64_t end_ns) {
   trace::KernelRow row;
-  row.device = number_behind(slice.agent).value_or(in_brackets(track.name, "COMPUTE").value_or(0));
+  row.rank = rank_of(slice.track);
+  row.device = slice.device.value_or(number_behind(slice.agent).value_or(in_brackets(track.name, "COMPUTE").value_or(0)));
   row.queue = slice.queue.value_or(in_brackets(track.name, "QUEUE").value_or(-1));
-  row.stream = in_brackets(track.name, "STREAM").value_or(std::max<std::int64_t>(0, row.queue));
+  row.stream = slice.stream.value_or(in_brackets(track.name, "STREAM").value_or(std::max<std::int64_t>(0, row.queue)));
+  row.grid_x = slice.grid[0], row.grid_y = slice.grid[1], row.grid_z = slice.grid[2];
+  row.block_x = slice.block[0], row.block_y = slice.block[1], row.block_z = slice.block[2];
   row.name = name(slice.name);
   row.start_ns = start_ns;
   row.end_ns = end_ns;
@@ -195,9 +225,10 @@ void Reader::kernel(const Slice& slice, const Track& track, std::int64_t start_n
 
 void Reader::copy(const Slice& slice, const Track& track, std::int64_t start_ns, std::int64_t end_ns) {
   trace::CopyRow row;
-  row.device = number_behind(slice.target_agent).value_or(in_brackets(track.name, "COPY").value_or(0));
-  row.stream = in_brackets(track.name, "STREAM").value_or(in_brackets(track.name, "THREAD").value_or(0));
-  row.kind = name(copy_direction_of(slice.name));
+  row.rank = rank_of(slice.track);
+  row.device = slice.device.value_or(number_behind(slice.target_agent).value_or(in_brackets(track.name, "COPY").value_or(0)));
+  row.stream = slice.stream.value_or(in_brackets(track.name, "STREAM").value_or(in_brackets(track.name, "THREAD").value_or(0)));
+  row.kind = name(slice.device ? std::string_view(slice.name) : copy_direction_of(slice.name));
   row.start_ns = start_ns;
   row.end_ns = end_ns;
   row.bytes = slice.copy_bytes;
@@ -209,6 +240,7 @@ void Reader::copy(const Slice& slice, const Track& track, std::int64_t start_ns,
 
 void Reader::call(const Slice& slice, const Track& track, std::int64_t start_ns, std::int64_t end_ns) {
   trace::ApiCallRow row;
+  row.rank = rank_of(slice.track);
   row.domain = name(domain_of(slice.category));
   row.name = name(slice.name);
   row.process_id = track.process.value_or(0);

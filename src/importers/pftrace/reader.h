@@ -39,6 +39,7 @@ class Reader {
   void call(const Slice& slice, const Track& track, std::int64_t start_ns, std::int64_t end_ns);
   [[nodiscard]] const Track& track_of(std::uint64_t uuid) const;
   [[nodiscard]] std::optional<std::int64_t> thread_of(std::uint64_t uuid) const;
+  [[nodiscard]] std::int32_t rank_of(std::uint64_t uuid) const;
   trace::NameId name(std::string_view text);
 
   trace::Sink& sink_;

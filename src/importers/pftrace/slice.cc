@@ -48,11 +48,15 @@ void apply(const Annotation& annotation, Slice& slice) {
   if (name == "end_ns") slice.end_ns = whole();
   if (name == "tid") slice.thread = whole();
   if (name == "queue") slice.queue = whole();
-  if (name == "corr_id") slice.correlation_id = annotation.value;
+  if (name == "corr_id" || name == "correlation") slice.correlation_id = annotation.value;
   if (name == "kernel_id") slice.kernel_id = annotation.value;
   if (name == "group_segment_size") slice.lds_bytes = whole();
   if (name == "private_segment_size") slice.scratch_bytes = whole();
   if (name == "copy_bytes" || name == "bytes") slice.copy_bytes = whole();
+  if (name == "device") slice.device = whole();
+  if (name == "stream") slice.stream = whole();
+  if (name.size() == 6 && name.starts_with("grid_") && name[5] >= 'x' && name[5] <= 'z') slice.grid.at(name[5] - 'x') = whole();
+  if (name.size() == 7 && name.starts_with("block_") && name[6] >= 'x' && name[6] <= 'z') slice.block.at(name[6] - 'x') = whole();
   if (name == "agent") slice.agent = agent();
   if (name == "src_agent") slice.source_agent = agent();
   if (name == "dst_agent") slice.target_agent = agent();

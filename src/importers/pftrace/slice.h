@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,6 +23,9 @@ struct Slice {
   // Annotations of rocprofv3.
   std::optional<std::int64_t> begin_ns, end_ns, thread, queue, lds_bytes, scratch_bytes, copy_bytes;
   std::optional<std::uint64_t> correlation_id, kernel_id;
+  // Annotations of aaco export.
+  std::optional<std::int64_t> device, stream;
+  std::array<std::optional<std::int64_t>, 3> grid, block;
   std::string agent, source_agent, target_agent;  // "4", "Agent 4", "GPU-0"
 };
 

@@ -13,10 +13,8 @@ class JsonImporter final : public Importer {
 
   // The one member of the document stands at its front.
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
-    if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
-    const auto first = head.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos || head[first] != '{') return false;
-    return head.substr(first, 4096).find("\"rocprofiler-sdk-tool\"") != std::string_view::npos;
+    head = document_text(head);
+    return head.starts_with('{') && head.substr(0, 4096).find("\"rocprofiler-sdk-tool\"") != std::string_view::npos;
   }
 
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {

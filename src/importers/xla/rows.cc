@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/numbers.h"
 #include "core/strings.h"
@@ -44,6 +45,16 @@ std::string_view domain_of(std::string_view plane, std::string_view name) {
 }
 
 }  // namespace
+
+ImporterInfo importer_info(std::string name, std::string title) {
+  return {std::move(name),
+          std::move(title),
+          "xla",
+          false,
+          Grouping::traces,
+          false,
+          "profile on a device backend: jax.profiler.start_trace() records kernels of GPUs and TPUs"};
+}
 
 bool is_plane(std::string_view name) {
   constexpr std::array<std::string_view, 5> kStarts = {"/device:", "/host:", "Task Environment", "#Chip", "/plane:"};

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "importers/importer.h"
 #include "trace/account.h"
 #include "trace/sink.h"
 
@@ -29,6 +30,9 @@ struct Event {
   bool memset = false;
   std::optional<std::int64_t> step;  // of a step's range on the host
 };
+
+// What the importers of both files say of themselves.
+ImporterInfo importer_info(std::string name, std::string title);
 
 // Whether a plane's name is one of the XLA profiler.
 bool is_plane(std::string_view name);

@@ -1,5 +1,6 @@
 #include "formats/protobuf.h"
 #include "importers/stream/damage.h"
+#include "importers/stream/event_import.h"
 #include "importers/stream/messages.h"
 #include "importers/xplane.h"
 #include "importers/xplane/plane.h"
@@ -29,21 +30,13 @@ std::string_view first_plane_name(std::string_view head) {
 class XplaneImporter final : public Importer {
  public:
   [[nodiscard]] ImporterInfo info() const override {
-    return {"xplane",
-            "JAX or TensorFlow profile (XSpace protobuf, .xplane.pb)",
-            "xla",
-            false,
-            Grouping::traces,
-            false,
-            "profile on a device backend: jax.profiler.start_trace() records kernels of GPUs and TPUs"};
+    return xla::importer_info("xplane", "JAX or TensorFlow profile (XSpace protobuf, .xplane.pb)");
   }
   [[nodiscard]] bool sniff(std::string_view head, std::string_view) const override {
     return xla::is_plane(first_plane_name(head));
   }
   core::Result<ImportResult> import(trace::ByteSource& source, trace::Sink& sink) const override {
-    ImportResult result;
-    result.account.source = "xplane";
-    result.facts = core::Json::object();
+    ImportResult result = empty_result("xplane");
     xla::Rows rows(sink, result.account);
     std::int64_t planes = 0, events = 0;
     AACO_ASSIGN(const MessagesEnd end, read_messages(source, kMaxPlaneBytes, [&](const Field& field, bool) -> core::Status {

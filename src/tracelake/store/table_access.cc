@@ -2,9 +2,11 @@
 #include <optional>
 
 #include "core/files.h"
+#include "core/strings.h"
 #include "trace/tables.h"
 #include "tracelake/lake.h"
 #include "tracelake/store/chunk_reader.h"
+#include "tracelake/store/parquet_part.h"
 #include "tracelake/store/table_reader.h"
 #include "tracelake/store/time_column.h"
 
@@ -20,15 +22,28 @@ core::Error of_file(core::Error error, const std::string& file) {
   return std::move(error).with("reading " + file);
 }
 
+std::string where_clause(const Condition& condition) {
+  std::vector<std::string> all;
+  for (const Between& one : condition.between) {
+    const std::string column = duckdb::identifier(one.column);
+    if (one.low > INT64_MIN) all.push_back(column + " >= " + std::to_string(one.low));
+    if (one.high < INT64_MAX) all.push_back(column + " <= " + std::to_string(one.high));
+  }
+  if (!condition.sql.empty()) all.push_back("(" + condition.sql + ")");
+  return all.empty() ? std::string() : " WHERE " + core::join(all, " AND ");
+}
+
 template <class Row>
 class FileStream final : public RowStream<Row> {
  public:
   FileStream(std::string file, trace::NameTable& names) : file_(std::move(file)), names_(names) {}
 
-  core::Status open(const std::vector<Instead>& instead, const std::string& where) {
+  core::Status open(const std::vector<Instead>& instead, const Condition& where) {
+    part_ = store::parquet_part(file_, where.between);
     AACO_ASSIGN(auto connection, duckdb::connect_reader());
-    AACO_ASSIGN(std::string sql, store::select_columns(connection, file_, store::TableReader<Row>::columns(), instead));
-    if (!where.empty()) sql += " WHERE " + where;
+    AACO_ASSIGN(std::string sql, store::select_columns(connection, part_ ? part_->path() : file_,
+                                                       store::TableReader<Row>::columns(), instead));
+    sql += where_clause(where);
     AACO_ASSIGN(auto cursor, connection.query(sql));
     chunks_.emplace(std::move(connection), std::move(cursor));
     return {};
@@ -49,7 +64,8 @@ class FileStream final : public RowStream<Row> {
  private:
   std::string file_;
   trace::NameTable& names_;
-  std::optional<store::ChunkReader> chunks_;
+  std::optional<store::ParquetPart> part_;
+  std::optional<store::ChunkReader> chunks_;  // of the part, where there is one: it goes first
   std::vector<Row> batch_;
   bool ended_ = false;
 };
@@ -62,7 +78,7 @@ class NoRows final : public RowStream<Row> {
 
 template <class Row>
 core::Result<std::unique_ptr<RowStream<Row>>> open_where(const std::string& session_path, trace::NameTable& names,
-                                                         const std::vector<Instead>& instead, const std::string& where) {
+                                                         const std::vector<Instead>& instead, const Condition& where) {
   const std::string file = core::join_path(session_path, trace::TableOf<Row>::kPath);
   if (!core::is_directory(session_path)) return core::fail(core::ErrorCode::not_found, session_path + ": no such session");
   if (!core::exists(file)) return std::make_unique<NoRows<Row>>();
@@ -97,7 +113,7 @@ core::Status scan_table(const std::string& session_path, trace::NameTable& names
 }
 
 template <class Row>
-core::Status scan_where(const std::string& session_path, trace::NameTable& names, const std::string& where,
+core::Status scan_where(const std::string& session_path, trace::NameTable& names, const Condition& where,
                         const std::vector<Instead>& instead, const std::function<core::Status(std::span<const Row>)>& visit) {
   AACO_ASSIGN(const auto stream, open_where<Row>(session_path, names, instead, where));
   return visit_all(*stream, visit);
@@ -123,7 +139,7 @@ core::Result<std::vector<Row>> read_table(const std::string& session_path, trace
   template core::Result<std::vector<trace::Row>> read_table<trace::Row>(const std::string&, trace::NameTable&);              \
   template core::Status scan_table<trace::Row>(const std::string&, trace::NameTable&,                                        \
                                                const std::function<core::Status(std::span<const trace::Row>)>&);             \
-  template core::Status scan_where<trace::Row>(const std::string&, trace::NameTable&, const std::string&,                    \
+  template core::Status scan_where<trace::Row>(const std::string&, trace::NameTable&, const Condition&,                      \
                                                const std::vector<Instead>&,                                                  \
                                                const std::function<core::Status(std::span<const trace::Row>)>&);
 AACO_TRACE_ROWS(AACO_INSTANTIATE)

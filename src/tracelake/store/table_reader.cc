@@ -4,6 +4,7 @@
 
 #include "trace/session.h"
 #include "tracelake/store/parquet_copy.h"
+#include "tracelake/store/parquet_part.h"
 
 namespace aaco::tracelake::store {
 namespace {
@@ -28,9 +29,11 @@ core::Result<int> file_schema_version(duckdb::Connection& connection, const std:
 core::Result<std::string> select_columns(duckdb::Connection& connection, const std::string& file,
                                          const std::vector<FileColumn>& columns, const std::vector<Instead>& instead) {
   const std::string from = "read_parquet(" + duckdb::literal(file) + ")";
-  AACO_ASSIGN(auto cursor, connection.query("SELECT * FROM " + from + " LIMIT 0"));
-  std::vector<std::string> present;
-  for (std::size_t i = 0; i < cursor.column_count(); ++i) present.push_back(cursor.column_name(i));
+  std::vector<std::string> present = parquet_columns(file);
+  if (present.empty()) {
+    AACO_ASSIGN(auto cursor, connection.query("SELECT * FROM " + from + " LIMIT 0"));
+    for (std::size_t i = 0; i < cursor.column_count(); ++i) present.push_back(cursor.column_name(i));
+  }
   const bool whole = present.size() >= columns.size();
   int version = trace::kSessionSchemaVersion;
   if (!whole) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/files.h"
+#include "trace/stored_names.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu/analysis_columns.h"
 #include "workflows/gpu/collective_calls.h"
@@ -20,6 +21,7 @@
 #include "workflows/gpu/repeated_kernels.h"
 #include "workflows/gpu/timeline_watch.h"
 #include "workflows/session/row_puller.h"
+#include "workflows/timeline_levels.h"
 
 namespace aaco::workflows {
 namespace {
@@ -41,6 +43,8 @@ class Analyser {
         options_(options),
         sink_(sink),
         services_(services),
+        stored_(names_, sink),
+        levels_(options.levels, names_, sink),
         launches_(core::join_path(path, ".spill")),
         steps_(names_),
         books_(books),
@@ -76,10 +80,12 @@ class Analyser {
       for (const auto& row : rows) {
         finder.add(row);
         timeline_.add(row, names_);
+        levels_.add(row);
         if (options_.find_steps) steps_.add_call(row);
       }
       AACO_TRY(go_on());
     }
+    levels_.end_table();
     launches_.seal();
     result_.has_api_calls = finder.launches() > 0;
     result_.has_causes = finder.causes() > 0;
@@ -108,9 +114,11 @@ class Analyser {
       const trace::CopyRow* copy = copies.peek();
       if (kernel == nullptr && copy == nullptr) break;
       if (copy != nullptr && (kernel == nullptr || copy->start_ns <= kernel->start_ns)) {
+        levels_.add(*copy);
         AACO_TRY(add_copy(*copy));
         AACO_TRY(copies.pop());
       } else {
+        levels_.add(*kernel);
         const Launch* launch = attributor.add(*kernel);
         AACO_TRY(add_kernel(*kernel, launch, attributor.replayed() != nullptr ? attributor.replayed() : launch));
         AACO_TRY(kernels.pop());
@@ -118,8 +126,21 @@ class Analyser {
       if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
     }
     calls_ = nullptr, schedule_ = nullptr;
+    AACO_TRY(finish_levels());
     attribution_ = attributor.finish();
     return launches_.status();
+  }
+
+  // Collectives are in a table of their own, and few.
+  core::Status finish_levels() {
+    levels_.end_table();
+    if (options_.levels.empty()) return {};
+    AACO_TRY(tracelake::scan_table<trace::CollectiveRow>(path_, names_, [&](std::span<const trace::CollectiveRow> rows) {
+      for (const auto& row : rows) levels_.add(row);
+      return go_on();
+    }));
+    levels_.finish();
+    return {};
   }
 
   Device& device(const DeviceKey& key) {
@@ -195,7 +216,7 @@ class Analyser {
     auto explained = gaps_.explain(gap);
     place.gaps.add(explained, books_.causes);
     trace::GapRow& row = explained.row;
-    for (trace::NameId* name : {&row.cause, &row.previous, &row.next, &row.evidence, &row.host_cause}) *name = stored(*name);
+    for (trace::NameId* name : {&row.cause, &row.previous, &row.next, &row.evidence, &row.host_cause}) *name = stored_(*name);
     sink_.add(row);
     return {};
   }
@@ -260,34 +281,26 @@ class Analyser {
     steps_time_[row.rank] += row.duration_ns;
   }
 
-  // The names of what is stored belong to the sink's table.
-  trace::NameId stored(trace::NameId id) {
-    if (id.value >= stored_.size()) stored_.resize(names_.size());
-    std::optional<trace::NameId>& known = stored_[id.value];
-    if (!known) known = sink_.name(names_.text(id));
-    return *known;
-  }
-
   void store() {
     for (trace::AttributionRow row : attribution_.rows) {
-      row.node_name = stored(row.node_name);
-      row.operator_name = stored(row.operator_name);
-      row.kernel_name = stored(row.kernel_name);
-      row.launch = stored(row.launch);
-      row.method = stored(row.method);
+      row.node_name = stored_(row.node_name);
+      row.operator_name = stored_(row.operator_name);
+      row.kernel_name = stored_(row.kernel_name);
+      row.launch = stored_(row.launch);
+      row.method = stored_(row.method);
       sink_.add(row);
     }
     for (trace::KernelGroupRow row : groups_.rows()) {
-      row.kernel_name = stored(row.kernel_name);
-      row.family = stored(row.family);
-      row.library = stored(row.library);
-      row.parameters = stored(row.parameters);
+      row.kernel_name = stored_(row.kernel_name);
+      row.family = stored_(row.family);
+      row.library = stored_(row.library);
+      row.parameters = stored_(row.parameters);
       sink_.add(row);
     }
     for (const GpuOfTrace& gpu : result_.gpus) store_rates(gpu.rates, names_, sink_);
     if (!options_.keep_steps) return;
     for (trace::IterationRow row : result_.steps.iterations) {
-      row.phase = stored(row.phase);
+      row.phase = stored_(row.phase);
       sink_.add(row);
     }
   }
@@ -359,7 +372,8 @@ class Analyser {
   trace::Sink& sink_;
   const Services& services_;
   trace::NameTable names_;
-  std::vector<std::optional<trace::NameId>> stored_;  // by the id here
+  trace::StoredNames stored_;
+  TimelineLevels levels_;
   trace::NameId memset_;
   LaunchFile launches_;
   RowPuller<trace::ApiCallRow>* calls_ = nullptr;  // these during the walk

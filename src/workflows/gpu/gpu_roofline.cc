@@ -100,6 +100,12 @@ const hardware::DeviceRegistry::Seen* seen_device(const SeenDevices& devices, st
 
 core::Result<hardware::Device> match_device(const hardware::DeviceRegistry::Seen* seen, const Services& services) {
   if (seen == nullptr) return core::fail(core::ErrorCode::not_found, "the trace does not name the device");
+  // Most traces have the name of an entry: reading the entries that contain it takes a tenth of the time of reading all.
+  if (!seen->name.empty())
+    if (const auto few = hardware::DeviceRegistry::load_some(services.paths, {seen->name}); few && !few->id_of(seen->name).empty()) {
+      AACO_ASSIGN(const hardware::Device device, few->find(seen->name));
+      return hardware::as_shown(device);
+    }
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
   AACO_ASSIGN(const hardware::Device device, registry.match(*seen));
   return hardware::as_shown(device);

@@ -12,7 +12,7 @@
 #include "workflows/explain/insight.h"
 #include "workflows/gpu/gpu_analysis_json.h"
 #include "workflows/import/capture_map.h"
-#include "workflows/import/host_steps.h"
+#include "workflows/import/host_calls.h"
 #include "workflows/import/import_read.h"
 #include "workflows/import/import_totals.h"
 #include "workflows/import/import_warnings.h"
@@ -23,6 +23,7 @@
 #include "workflows/session/table_metrics.h"
 #include "workflows/session/traced_devices.h"
 #include "workflows/session_draft.h"
+#include "workflows/timeline_levels.h"
 #include "workflows/timeline_window.h"
 
 namespace aaco::workflows {
@@ -124,7 +125,7 @@ core::Result<GraphNodes> store_graph(const ImportRequest& request, const ImportC
 
 // Only of files that hold what ran in a region: others are empty for other reasons.
 std::string what_to_check(const Inputs& inputs) {
-  constexpr std::array<std::string_view, 4> kTraces = {"kineto", "nsys", "rpd", "rocpd"};
+  constexpr std::array<std::string_view, 7> kTraces = {"kineto", "nsys", "rpd", "rocpd", "jax_trace", "xplane", "pftrace"};
   const bool traces = std::any_of(inputs.files.begin(), inputs.files.end(), [&](const InputFile& file) {
     return std::find(kTraces.begin(), kTraces.end(), file.info.name) != kTraces.end() ||
            core::base_name(file.path).find("kernel_trace") != std::string::npos;
@@ -133,18 +134,9 @@ std::string what_to_check(const Inputs& inputs) {
          "'aaco import --help' lists the supported formats";
 }
 
-// The levels of detail of a trace's timeline.
-core::Status store_timeline(const ImportCounts& counts, SessionDraft& draft, const Services& services) {
+analytics::levels::Plan timeline_plan(const ImportCounts& counts) {
   if (counts.kernels + counts.copies + counts.calls == 0 || counts.last_ns <= counts.first_ns) return {};
-  const auto plan = analytics::levels::plan_levels(counts.total(), counts.last_ns - counts.first_ns);
-  if (plan.empty()) return {};
-  services.progress("summarising the timeline");
-  AACO_TRY(store_levels(draft.writer().path(), plan, draft.sink(), [&]() -> core::Status {
-    if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
-    return {};
-  }));
-  draft.manifest().outcome.rows.set("timeline", plan_json(plan));
-  return draft.writer().flush();
+  return analytics::levels::plan_levels(counts.total(), counts.last_ns - counts.first_ns);
 }
 
 core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inputs, const ImportRequest& request,
@@ -181,10 +173,19 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   if (!read.passed.empty()) manifest.outcome.passed_over = passed_json(read.passed);
   AACO_ASSIGN(trace::Metrics metrics, store_totals(read, sink.counts(), draft, services));
   manifest.outcome.files = read.files;  // without the lists that lie in the summary now
-  std::int64_t unseen = 0;              // launches of kernels that nobody traced
-  if (sink.counts().kernels == 0 && !has_totals(read)) {
-    AACO_ASSIGN(unseen, count_launches(draft.writer().path()));
+  const auto go_on = [&]() -> core::Status {
+    if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
+    return {};
+  };
+  const analytics::levels::Plan levels = timeline_plan(sink.counts());
+  const bool host_only = sink.counts().kernels + sink.counts().copies == 0;
+  bool has_levels = levels.empty();
+  HostCalls calls;
+  if (sink.counts().calls > 0 && (host_only || (sink.counts().kernels == 0 && !has_totals(read)))) {
+    AACO_ASSIGN(calls, read_host_calls(draft, host_only ? levels : analytics::levels::Plan(), go_on));
+    has_levels = has_levels || host_only;
   }
+  const std::int64_t unseen = has_totals(read) ? 0 : calls.launch_count;  // of kernels that nobody traced
   if (unseen > 0) {
     warn_of_unseen_kernels(unseen, inputs, draft);
     if (sink.counts().copies > 0)
@@ -195,17 +196,19 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     options.gap_threshold_ns = request.gap_threshold_ns;
     options.find_steps = sink.counts().iterations == 0;
     options.devices = read.devices;
+    options.levels = levels;
+    has_levels = true;
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
     for (trace::Warning& warning : trace_warnings(analysis)) manifest.warnings.push_back(std::move(warning));
     manifest.outcome.gpu = to_json(analysis, options);
     metrics.insert(metrics.end(), std::make_move_iterator(analysis.metrics.begin()),
                    std::make_move_iterator(analysis.metrics.end()));
-    AACO_TRY(draft.writer().flush());
   } else if (sink.counts().calls > 0 && sink.counts().iterations == 0) {
-    AACO_TRY(store_host_steps(draft));
-    AACO_TRY(draft.writer().flush());
+    AACO_TRY(store_host_steps(calls, draft));
   }
-  AACO_TRY(store_timeline(sink.counts(), draft, services));
+  if (!has_levels) AACO_TRY(store_levels(draft.writer().path(), levels, draft.sink(), go_on));
+  if (!levels.empty()) manifest.outcome.rows.set("timeline", plan_json(levels));
+  AACO_TRY(draft.writer().flush());
   LoadedSession loaded(draft.writer().path());
   AACO_ASSIGN(trace::Metrics more, table_metrics(draft, loaded, 1));
   metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "stats/summary.h"
+#include "workflows/gpu_analysis.h"
 
 namespace aaco::workflows {
 namespace {
@@ -137,12 +138,14 @@ std::vector<report::Series> telemetry_series(std::span<const trace::SystemEventR
   for (const auto& row : system)
     host[{names.text(row.metric), names.text(row.entity)}].emplace_back(row.time_ns - origin_ns, row.value);
   for (const auto& [key, points] : host) add_series(out, std::string(key.first), std::string(key.second), points, limit);
-  std::map<std::tuple<std::string_view, std::int64_t, std::string_view>, Points> devices;
+  std::map<std::tuple<std::string_view, std::int32_t, std::int64_t, std::string_view>, Points> devices;
   for (const auto& row : gpu)
-    devices[{names.text(row.metric), row.device, names.text(row.source)}].emplace_back(row.time_ns - origin_ns, row.value);
-  for (const auto& [key, points] : devices)
-    add_series(out, std::string(std::get<0>(key)),
-               "GPU " + std::to_string(std::get<1>(key)) + " (" + std::string(std::get<2>(key)) + ")", points, limit);
+    devices[{names.text(row.metric), row.rank, row.device, names.text(row.source)}].emplace_back(row.time_ns - origin_ns,
+                                                                                               row.value);
+  for (const auto& [key, points] : devices) {
+    const auto& [metric, rank, device, source] = key;
+    add_series(out, std::string(metric), gpu_label(rank, device) + " (" + std::string(source) + ")", points, limit);
+  }
   return out;
 }
 

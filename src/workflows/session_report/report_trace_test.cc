@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "report/render.h"
 #include "tracelake/bundle.h"
+#include "workflows/timeline_levels.h"
 #include "workflows/timeline_window.h"
 
 namespace aaco::workflows {

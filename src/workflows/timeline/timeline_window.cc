@@ -1,7 +1,5 @@
 #include "workflows/timeline_window.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -30,10 +28,11 @@ Track track_of(const trace::TimelineLevelRow& row, Kind kind) { return {row.rank
 
 // Calls visit(track, segment) for the rows of a level.
 template <class Visit>
-core::Status read_level(const std::string& path, trace::NameTable& names, std::int64_t resolution_ns, const std::string& where,
-                        const Visit& visit) {
+core::Status read_level(const std::string& path, trace::NameTable& names, std::int64_t resolution_ns,
+                        tracelake::Condition where, const Visit& visit) {
+  where.between.push_back({"resolution_ns", resolution_ns, resolution_ns});
   return tracelake::scan_where<trace::TimelineLevelRow>(
-      path, names, fmt::format("resolution_ns = {} AND {}", resolution_ns, where), {},
+      path, names, where, {},
       [&](std::span<const trace::TimelineLevelRow> rows) -> core::Status {
         for (const auto& row : rows) {
           const auto kind = kind_from(names.text(row.kind));
@@ -50,22 +49,28 @@ core::Status read_level(const std::string& path, trace::NameTable& names, std::i
 // Events, those that began before the window included: long ones stand in the finest level, short ones began not long before.
 core::Status read_events(const std::string& path, const Plan& plan, const TimelineRequest& request, trace::NameTable& names,
                          Tracks& tracks) {
-  const TraceEvents::Visit keep = [&](const Track& track, const Segment& segment) {
+  const auto keep = [&](const Track& track, const Segment& segment) {
     if (segment.end_ns >= request.from_ns && segment.start_ns <= request.to_ns) tracks[track].push_back(segment);
   };
-  TraceEvents events(path, names, TraceEvents::Details::all, keep);
-  std::string where = fmt::format("start_ns <= {}", request.to_ns);
+  EventSegments events(names, EventSegments::Details::all, keep);
+  tracelake::Between starts{"start_ns", INT64_MIN, request.to_ns};
   if (!plan.empty()) {
     // A call's depth is right once all that encloses it is known: a finest resolution earlier than what is kept.
     const std::int64_t first = request.from_ns - 2 * plan.finest_ns;
-    AACO_TRY(read_level(path, names, plan.finest_ns, fmt::format("start_ns < {0} AND end_ns > {0} AND event_count = 1", first),
+    AACO_TRY(read_level(path, names, plan.finest_ns,
+                        {{{"start_ns", INT64_MIN, first - 1}, {"end_ns", first + 1, INT64_MAX}}, "event_count = 1"},
                         [&](const Track& track, const Segment& segment) {
                           events.seed(track, segment.end_ns);
                           keep(track, segment);
                         }));
-    where += fmt::format(" AND start_ns >= {}", first);
+    starts.low = first;
   }
-  return events.read(where, [] { return core::Status(); });
+  return read_trace_rows(
+      path, names, EventSegments::Details::all, {{starts}, {}}, [&](const auto& row) { events.add(row); },
+      [&](bool table_ended) {
+        if (table_ended) events.release();
+        return core::Status();
+      });
 }
 
 void sort_rows(Tracks& tracks) {
@@ -97,6 +102,16 @@ bool too_many(const Tracks& tracks, const TimelineRequest& request) {
 
 }  // namespace
 
+core::Json plan_json(const Plan& plan) {
+  return core::Json::object({{"finest_ns", plan.finest_ns}, {"coarsest_ns", plan.coarsest_ns}});
+}
+
+Plan stored_plan(const trace::SessionManifest& manifest) {
+  const core::Json& timeline = manifest.outcome.rows["timeline"];
+  const Plan plan{timeline["finest_ns"].as_i64().value_or(0), timeline["coarsest_ns"].as_i64().value_or(0)};
+  return plan.finest_ns > 0 && plan.coarsest_ns >= plan.finest_ns ? plan : Plan{};
+}
+
 std::size_t TimelineWindow::row_count() const {
   std::size_t count = 0;
   for (const TimelineTrack& track : tracks) count += track.rows.size();
@@ -115,7 +130,7 @@ core::Result<TimelineWindow> timeline_window(const std::string& session_path, co
     AACO_TRY(read_events(session_path, plan, request, *window.names, tracks));
   } else {
     AACO_TRY(read_level(session_path, *window.names, window.resolution_ns,
-                        fmt::format("start_ns <= {} AND end_ns >= {}", request.to_ns, request.from_ns),
+                        {{{"start_ns", INT64_MIN, request.to_ns}, {"end_ns", request.from_ns, INT64_MAX}}, {}},
                         [&](const Track& track, const Segment& segment) { tracks[track].push_back(segment); }));
   }
   sort_rows(tracks);

@@ -8,6 +8,7 @@
 
 #include "core/files.h"
 #include "tracelake/bundle.h"
+#include "workflows/timeline_levels.h"
 
 namespace aaco::workflows {
 namespace {

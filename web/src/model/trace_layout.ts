@@ -1,3 +1,4 @@
+import { lowerBound } from '../charts/path.ts';
 import type { Report, Series } from './report.ts';
 import type { Trace, TraceTrack } from './trace.ts';
 
@@ -93,9 +94,32 @@ function gapMarks(report: Report, trace: Trace, rank: number, device: number): M
       : []);
 }
 
-// Power, clock and use of one GPU, as sampled.
-const countersOf = (report: Report, device: number): Series[] =>
-  (report.telemetry ?? []).filter((one) => /^gpu\..*(power|clock|use|temperature)/.test(one.metric) && (one.entity ?? '').startsWith(`GPU ${device} `) && one.value.length > 1);
+const kMaxCounters = 16; // of a group
+
+const changes = (series: Series): boolean => series.value.length > 1 && series.value.some((value) => value !== series.value[0]);
+const counterBlock = (series: Series, title: string, prefix: string): Block =>
+  ({ id: `${prefix}/${series.metric}/${series.entity ?? ''}`, kind: 'counter', title, tracks: [], marks: [], series: [series], folds: false, outer: 0 });
+
+// Power, clocks, use, memory and temperature of one GPU, as sampled. Entities: "GPU 0 (nvml)", "GPU 0, rank 1 (nvml)".
+function gpuCounters(report: Report, rank: number, device: number, prefix: string): Block[] {
+  const name = `GPU ${device}${rank > 0 ? `, rank ${rank}` : ''} (`;
+  return (report.telemetry ?? []).filter((one) => one.metric.startsWith('gpu.') && (one.entity ?? '').startsWith(name) && changes(one)).slice(0, kMaxCounters)
+    .map((one) => counterBlock(one, one.metric.replace(/^gpu\./, ''), prefix));
+}
+
+// Of the machine and its processes: most of a run's meaning is in those that change most often.
+function hostCounters(report: Report): Group[] {
+  const list = (report.telemetry ?? []).filter((one) => !one.metric.startsWith('gpu.') && changes(one));
+  if (list.length === 0) return [];
+  const blocks = list.slice(0, kMaxCounters).map((one) => counterBlock(one, `${one.metric}${one.entity ? ` ${one.entity}` : ''}`, 'counters'));
+  return [{ id: 'counters', title: 'Counters', place: { rank: -1, host: true, place: -1, lane: 0 }, blocks, open: false }];
+}
+
+// The sampled value that holds at a time; undefined before the first.
+export function counterAt(series: Series, time: number): number | undefined {
+  const after = lowerBound(series.time_ns, time + 1);
+  return after > 0 ? series.value[after - 1] ?? undefined : undefined;
+}
 
 export function buildGroups(report: Report, trace: Trace): Group[] {
   const byPlace = new Map<string, number[]>();
@@ -112,16 +136,19 @@ export function buildGroups(report: Report, trace: Trace): Group[] {
     if (!host) {
       const marks = gapMarks(report, trace, track.rank, track.place);
       if (marks.length > 0) blocks.unshift({ id: `${id}/gaps`, kind: 'gap', title: 'longest gaps', tracks: [], marks, series: [], folds: false, outer: 0 });
-      for (const series of countersOf(report, track.place)) blocks.push({ id: `${id}/${series.metric}`, kind: 'counter', title: series.metric.replace(/^gpu\./, ''), tracks: [], marks: [], series: [series], folds: false, outer: 0 });
+      blocks.push(...gpuCounters(report, track.rank, track.place, id));
     }
     return { id, title: `${rank}${host ? `thread ${track.lane}` : `GPU ${track.place}`}`, place: { rank: track.rank, host, place: track.place, lane: track.lane }, blocks, open: !host, weight: host ? 1e6 * eventsOf(trace, numbers, 'launch') + numbers.reduce((sum, number) => sum + eventsOf(trace, [number], trace.source.tracks[number]?.kind ?? ''), 0) : 0 };
   });
   groups.sort((a, b) => Number(a.place.host) - Number(b.place.host) || a.place.rank - b.place.rank || b.weight - a.weight || a.place.place - b.place.place);
   const hosts = groups.filter((group) => group.place.host);
-  hosts.slice(0, ranks ? 1 : kOpenThreads).forEach((group, index) => { group.open = index === 0 || group.blocks.some((block) => block.kind === 'launch'); });
+  const first = hosts.filter((group, index) => hosts.findIndex((other) => other.place.rank === group.place.rank) === index);
+  // Of several ranks the busiest thread of each: of all where no GPU is shown, else of the first.
+  const opened = ranks ? first.slice(0, hosts.length < groups.length ? 1 : kOpenThreads) : hosts.slice(0, kOpenThreads);
+  opened.forEach((group, index) => { group.open = ranks || index === 0 || group.blocks.some((block) => block.kind === 'launch'); });
   const steps = stepMarks(report);
   const top: Group[] = steps.length > 0 ? [{ id: 'steps', title: 'Steps', place: { rank: -1, host: false, place: -1, lane: 0 }, blocks: [{ id: 'steps/all', kind: 'step', title: 'steps', tracks: [], marks: steps, series: [], folds: false, outer: 0 }], open: true }] : [];
-  return [...top, ...groups];
+  return [...top, ...groups, ...hostCounters(report)];
 }
 
 function stepMarks(report: Report): Mark[] {

@@ -1,6 +1,7 @@
 import { linePath } from '../charts/path.ts';
 import { kOther, kSlots } from '../charts/palette.ts';
-import { extent, linear, padded, type Scale } from '../charts/scale.ts';
+import { clamp, extent, linear, padded, type Scale } from '../charts/scale.ts';
+import { text, unitOf } from '../format/quantity.ts';
 import type { Layout, Mark, PlacedBlock } from '../model/trace_layout.ts';
 import { kRow } from '../model/trace_layout.ts';
 import { endOf, groupOf, type Piece, type Ref, sameRow, shortNameOf, startOf, type Trace, visible } from '../model/trace.ts';
@@ -142,9 +143,14 @@ function counter(context: CanvasRenderingContext2D, scene: Scene, placed: Placed
   if (!series || !range) return;
   const top = placed.y - scene.top;
   const y = linear(padded(range, 0.1), top + placed.height - 2, top + 2);
+  const unit = unitOf(series.metric, series.unit);
   context.strokeStyle = scene.theme.slots[0] ?? scene.theme.ink;
   context.lineWidth = 1.3;
   context.stroke(new Path2D(linePath(series.time_ns, series.value, scene.x, y)));
+  context.fillStyle = scene.theme.ink3;
+  context.textAlign = 'right';
+  for (const value of [range.low, range.high]) context.fillText(text(value, unit), scene.width - 3, clamp(y(value) + 4, top + 10, top + placed.height - 3));
+  context.textAlign = 'left';
 }
 
 function arrows(context: CanvasRenderingContext2D, scene: Scene): void {

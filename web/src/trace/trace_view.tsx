@@ -3,10 +3,10 @@ import { clamp, linear, ticks } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
 import { useZoom } from '../charts/use_zoom.ts';
 import { hideTip, showTip } from '../components/tip.tsx';
-import { count, duration, scaleFor } from '../format/quantity.ts';
+import { count, duration, scaleFor, text, unitOf } from '../format/quantity.ts';
 import type { Report } from '../model/report.ts';
 import { termTip } from '../model/terms.ts';
-import { buildGroups, kHeader, kRow, type Mark, placeBlocks } from '../model/trace_layout.ts';
+import { buildGroups, counterAt, kHeader, kRow, type Mark, placeBlocks } from '../model/trace_layout.ts';
 import { arrowsOf, launchingThread } from '../model/trace_search.ts';
 import { endOf, nameOf, pieces, type Ref, rowAt, startOf, type TraceTimeline, unpackTrace } from '../model/trace.ts';
 import { Minimap } from './minimap.tsx';
@@ -113,13 +113,18 @@ export function TraceView({ report, source }: { report: Report; source: TraceTim
   };
 
   // What is at a place of the canvas.
-  const at = (px: number, py: number): { ref?: Ref; mark?: Mark; title: string } | undefined => {
+  const at = (px: number, py: number): { ref?: Ref; mark?: Mark; value?: string; title: string } | undefined => {
     const y = py + top;
     const placed = layout.blocks.find((one) => y >= one.y && y < one.y + one.height);
     if (!placed) return undefined;
     const time = x.invert(px);
     const slack = (2 / width) * span;
     const title = `${placed.group.title}, ${placed.block.title}`;
+    const [series] = placed.block.series;
+    if (series) {
+      const value = counterAt(series, time);
+      return value === undefined ? undefined : { value: text(value, unitOf(series.metric, series.unit)), title: `${placed.block.title} at ${duration(time)}` };
+    }
     const found = placed.block.marks.find((one) => time >= one.start - slack && time <= one.end + slack);
     if (found) return { mark: found, title };
     const track = placed.tracks[Math.floor((y - placed.y) / kRow)];
@@ -127,6 +132,7 @@ export function TraceView({ report, source }: { report: Report; source: TraceTim
     return ref ? { ref, title } : undefined;
   };
   const tipOf = (hit: NonNullable<ReturnType<typeof at>>): string => {
+    if (hit.value !== undefined) return `${hit.value}\n${hit.title}`;
     if (hit.mark) return `${hit.mark.label}\n${duration(hit.mark.end - hit.mark.start)}\n${hit.title}`;
     const ref = hit.ref as Ref;
     const merged = ref.layer.merged.get(ref.row);

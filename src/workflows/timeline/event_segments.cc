@@ -1,29 +1,15 @@
-#include "workflows/timeline/trace_events.h"
+#include "workflows/timeline/event_segments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
 
 namespace aaco::workflows {
 namespace {
 
 using analytics::levels::Kind;
-using analytics::levels::Segment;
-using analytics::levels::Track;
-using tracelake::Instead;
-
-template <class Row>
-std::vector<Instead> left_out(bool details) {
-  if constexpr (std::is_same_v<Row, trace::ApiCallRow>) {
-    if (details) return {{"arguments", "CASE WHEN domain = 'cpu_op' THEN arguments END"}, {"external_id", "0"}};
-    return {{"arguments", "NULL"}, {"external_id", "0"}, {"correlation_id", "0"}};
-  }
-  if constexpr (std::is_same_v<Row, trace::KernelRow>) {
-    std::vector<Instead> list = {{"queue", "0"},         {"external_id", "0"},  {"dispatch_id", "0"},
-                                 {"graph_node_id", "0"}, {"lds_bytes", "NULL"}, {"scratch_bytes", "NULL"},
-                                 {"vgpr_count", "NULL"}, {"sgpr_count", "NULL"}};
-    if (!details)
-      for (const char* column : {"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"}) list.push_back({column, "NULL"});
-    return list;
-  }
-  return {};
-}
 
 std::string dimensions(const std::optional<std::int64_t>& x, const std::optional<std::int64_t>& y,
                        const std::optional<std::int64_t>& z) {
@@ -32,10 +18,7 @@ std::string dimensions(const std::optional<std::int64_t>& x, const std::optional
 
 }  // namespace
 
-TraceEvents::TraceEvents(const std::string& session_path, trace::NameTable& names, Details details, const Visit& visit)
-    : path_(session_path), names_(names), details_(details == Details::all), visit_(visit) {}
-
-Kind TraceEvents::kind_of(const trace::ApiCallRow& row) {
+Kind EventSegments::kind_of(const trace::ApiCallRow& row) {
   if (row.domain.value >= kinds_.size()) kinds_.resize(row.domain.value + std::size_t{1});
   auto& known = kinds_[row.domain.value];
   // Of a domain with one kind for all its names the first entry speaks.
@@ -51,12 +34,12 @@ Kind TraceEvents::kind_of(const trace::ApiCallRow& row) {
   return kind;
 }
 
-void TraceEvents::hold(const Event& event) {
+void EventSegments::hold(const Event& event) {
   if (!held_.empty() && held_.front().segment.start_ns != event.segment.start_ns) release();
   held_.push_back(event);
 }
 
-void TraceEvents::release() {
+void EventSegments::release() {
   if (held_.size() > 1)
     std::stable_sort(held_.begin(), held_.end(),
                      [](const Event& a, const Event& b) { return a.segment.end_ns > b.segment.end_ns; });
@@ -67,7 +50,7 @@ void TraceEvents::release() {
   held_.clear();
 }
 
-void TraceEvents::add(const trace::ApiCallRow& row) {
+void EventSegments::add(const trace::ApiCallRow& row) {
   Event event{{row.rank, kind_of(row), row.process_id, row.thread_id, 0},
               analytics::levels::single(row.start_ns, row.end_ns, row.name)};
   event.segment.correlation_id = row.correlation_id;
@@ -75,7 +58,7 @@ void TraceEvents::add(const trace::ApiCallRow& row) {
   hold(event);
 }
 
-void TraceEvents::add(const trace::KernelRow& row) {
+void EventSegments::add(const trace::KernelRow& row) {
   Event event{{row.rank, Kind::kernel, row.device, row.stream, 0}, analytics::levels::single(row.start_ns, row.end_ns, row.name)};
   event.segment.correlation_id = row.correlation_id;
   if (details_ && row.grid_x && row.block_x)
@@ -84,14 +67,14 @@ void TraceEvents::add(const trace::KernelRow& row) {
   hold(event);
 }
 
-void TraceEvents::add(const trace::CopyRow& row) {
+void EventSegments::add(const trace::CopyRow& row) {
   Event event{{row.rank, Kind::copy, row.device, row.stream, 0}, analytics::levels::single(row.start_ns, row.end_ns, row.kind)};
   event.segment.correlation_id = row.correlation_id;
   if (details_ && row.bytes) event.segment.detail = names_.intern(fmt::format("{} bytes", *row.bytes));
   hold(event);
 }
 
-void TraceEvents::add(const trace::CollectiveRow& row) {
+void EventSegments::add(const trace::CollectiveRow& row) {
   Event event{{row.rank, Kind::collective, row.device, row.stream, 0},
               analytics::levels::single(row.start_ns, row.end_ns, row.operation)};
   event.segment.correlation_id = row.correlation_id;
@@ -99,22 +82,6 @@ void TraceEvents::add(const trace::CollectiveRow& row) {
     event.segment.detail = names_.intern(
         fmt::format("{} bytes{}", *row.bytes, row.group_size ? fmt::format(", {} ranks", *row.group_size) : std::string()));
   hold(event);
-}
-
-core::Status TraceEvents::read(const std::string& where, const std::function<core::Status()>& go_on) {
-  const auto table = [&]<class Row>() -> core::Status {
-    const auto visit = [&](std::span<const Row> rows) -> core::Status {
-      for (const Row& row : rows) add(row);
-      return go_on();
-    };
-    AACO_TRY(tracelake::scan_where<Row>(path_, names_, where, left_out<Row>(details_), visit));
-    release();
-    return {};
-  };
-  AACO_TRY(table.template operator()<trace::ApiCallRow>());
-  AACO_TRY(table.template operator()<trace::KernelRow>());
-  AACO_TRY(table.template operator()<trace::CopyRow>());
-  return table.template operator()<trace::CollectiveRow>();
 }
 
 }  // namespace aaco::workflows

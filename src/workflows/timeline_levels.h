@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analytics/levels.h"
+#include "core/result.h"
+#include "trace/stored_names.h"
+#include "workflows/timeline/event_segments.h"
+
+namespace aaco::workflows {
+
+// Makes the levels of detail of a trace's timeline from its rows while an analysis reads them, so that they are decoded once.
+// add() in the order of starts (kernels and copies may alternate), end_table() before rows that begin earlier again, then finish().
+// Does nothing where the plan is empty.
+class TimelineLevels {
+ public:
+  TimelineLevels(const analytics::levels::Plan& plan, trace::NameTable& names, trace::Sink& sink);
+  TimelineLevels(const TimelineLevels&) = delete;
+  TimelineLevels& operator=(const TimelineLevels&) = delete;
+
+  template <class Row>
+  void add(const Row& row) {
+    if (wanted_) events_.add(row);
+  }
+  void end_table() { events_.release(); }
+  void finish();
+
+ private:
+  void store(const analytics::levels::Track& track, std::int64_t resolution_ns, const analytics::levels::Segment& segment);
+
+  bool wanted_;
+  trace::Sink& sink_;
+  std::vector<trace::NameId> kinds_;
+  trace::StoredNames stored_;
+  analytics::levels::LevelFold fold_;
+  EventSegments events_;
+};
+
+// The levels of a flushed bundle whose events no analysis reads: one more pass over them.
+core::Status store_levels(const std::string& session_path, const analytics::levels::Plan& plan, trace::Sink& sink,
+                          const std::function<core::Status()>& go_on);
+
+}  // namespace aaco::workflows
