@@ -161,6 +161,8 @@ Json to_json(const LlmRequest& request, const LlmPlan& plan) {
       .set("continuous_usage", request.continuous_usage);
   if (!request.slo.empty()) out.set("slo", request.slo);
   out.set_if("price_per_hour", request.price_per_hour).set_if("cancel_after_ns", request.cancel_after_ns);
+  if (request.ebpf) out.set("ebpf", true);
+  if (!request.observe.empty()) out.set("observe", request.observe);
   out.set("seed", request.seed)
       .set("timeout_ns", request.timeout_ns)
       .set("retries", request.retries)

@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "analytics/llm_ceiling.h"
+#include "analytics/llm_slow.h"
 #include "core/numbers.h"
 #include "serving/rows.h"
 #include "trace/sink.h"
 #include "tracelake/lake.h"
+#include "workflows/llm_causes/slow_causes.h"
 
 namespace aaco::workflows {
 namespace {
@@ -166,8 +168,13 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   AACO_ASSIGN(const auto requests, tracelake::read_table<trace::LlmRequestRow>(session_path, names));
   AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
   AACO_ASSIGN(const auto events, tracelake::read_table<trace::SystemEventRow>(session_path, names));
+  AACO_ASSIGN(const auto gpu, tracelake::read_table<trace::GpuEventRow>(session_path, names));
+  AACO_ASSIGN(const auto sched, tracelake::read_table<trace::SchedEventRow>(session_path, names));
   LlmSummary summary;
   const auto loads = analytics::llm::measure_loads(requests, chunks, names, slo);
+  const analytics::llm::SlowTokens slow_tokens({events, gpu, sched, options.machine, options.server_sampled, options.clock_error_ns},
+                                               names);
+  const auto unloaded = unloaded_first_token(loads);
   Json levels = Json::array();
   std::vector<OwnLimit> limits;
   for (const Load& load : loads) {
@@ -181,13 +188,15 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
     judge_ceiling(load, options.client_ceiling, limits.back());
     Json level = to_json(load, limits.back());
     warn(summary, load);
-    ServerState server = analytics::llm::server_state(events, names, from, to);
+    ServerState server = analytics::llm::server_state(events, names, from, to, options.machine);
     if (!options.server_sampled) server.cpu_cores = server.run_queue_ratio = server.throttled_ratio = {};  // of another process
     const auto stalls = analytics::llm::prefill_stalls(requests, chunks, names, load.name);
     const auto causes = server_causes(server, stalls, limits.back());
     if (options.server_sampled || server.readings > 0 || stalls) level.set("server", to_json(server, stalls, causes));
     for (const ServerCause& cause : causes)
       summary.warnings.push_back({"llm.server_cause", load.name + ": " + cause.text, cause.remedy});
+    const auto slow = slow_tokens.find(requests, chunks, names, load.name, unloaded);
+    level.set("slow_tokens", to_json(slow).set("text", sentence_of(slow)));
     if (!options.definitions.empty()) {
       Json tools = Json::object();
       for (const auto tool : options.definitions)
