@@ -16,6 +16,7 @@ struct Explanation {
   std::vector<std::string> causes;                     // of a measured server: what moved its figures
   std::string load;                                    // of a measured server: the summary of its load; no bottleneck then
   std::vector<std::string> slow_tokens;                // of a measured server: by level, what they waited for
+  std::int64_t levels = 0;                             // of the load
   std::string observed;                                // the recording of the server's machine that they were joined with
   std::vector<analytics::anomaly::Anomaly> anomalies;  // in the session, then against earlier ones of the same fingerprint
   std::int64_t compared_with = 0;                      // earlier sessions

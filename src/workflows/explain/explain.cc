@@ -96,14 +96,15 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
   return {};
 }
 
-core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded) {
+// `one_load`: what is measured does not change within the session.
+core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool one_load) {
   const trace::NameTable& names = loaded.names();
   AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
   AACO_ASSIGN(const auto blocks, loaded.rows<trace::LoopBlockRow>());
   std::vector<trace::IterationRow> measured;
   for (const auto& row : iterations)
     if (names.text(row.phase) == "measure" || names.text(row.phase) == "step") measured.push_back(row);
-  std::vector<Anomaly> all = analytics::anomaly::of_iterations(measured);
+  std::vector<Anomaly> all = one_load ? analytics::anomaly::of_iterations(measured) : std::vector<Anomaly>();
   std::vector<Anomaly> counters = analytics::anomaly::of_blocks(blocks, names);
   analytics::anomaly::join_causes(all, counters);
   append(all, std::move(counters));
@@ -120,6 +121,7 @@ core::Status explain_load(const std::string& path, const trace::SessionManifest&
   const std::string file = core::join_path(path, "metrics/llm_summary.json");
   if (!core::exists(file)) return {};
   AACO_ASSIGN(const Json summary, core::read_json_file(file));
+  out.levels = static_cast<std::int64_t>(summary["levels"].items().size());
   for (const Json& level : summary["levels"].items())
     if (const auto text = level["slow_tokens"]["text"].text(); !text.empty())
       out.slow_tokens.push_back(fmt::format("{}: {}", level["load"].text(), text));
@@ -148,6 +150,7 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
   Explanation out;
   out.session_id = manifest.id.text;
   LoadedSession loaded(path);
+  bool one_load = true;
   if (!observe.empty() && manifest.kind != "llm")
     return core::fail(core::ErrorCode::invalid_argument,
                       fmt::format("session {} is of kind {}: --observe requires a load on a server", out.session_id, manifest.kind),
@@ -155,11 +158,12 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
   // The client's work says nothing about what limits the server.
   if (manifest.kind == "llm" && !manifest.outcome.llm["summary"].text().empty()) {
     AACO_TRY(explain_load(path, manifest, out));
+    one_load = out.levels <= 1;
     AACO_TRY(join_recording(path, observe, services, out));
   } else {
     AACO_ASSIGN(out.bottleneck, bottleneck_document(loaded, manifest, metrics, services.paths));
   }
-  AACO_ASSIGN(out.anomalies, session_anomalies(loaded));
+  AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load));
   AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));
   return out;
 }

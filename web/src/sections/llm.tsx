@@ -1,6 +1,7 @@
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
-import { duration, text } from '../format/quantity.ts';
+import { duration, kNoBreak, text } from '../format/quantity.ts';
 import { metricTip, type Report } from '../model/report.ts';
+import { LoadCurve } from './load_curve.tsx';
 
 // As src/report/llm_section.h writes it.
 interface Level {
@@ -11,6 +12,9 @@ interface Level {
   metrics: Record<string, { value: number; unit: string; ci95?: number[] }>;
   client_limit?: string[];
   vouched_per_second?: number;
+  server_causes?: string[];
+  slow_tokens?: number;
+  slow_causes?: Record<string, number>;
 }
 
 interface SlowRequest {
@@ -22,12 +26,14 @@ interface SlowRequest {
   longest_gap_ns?: number;
   output_tokens?: number;
   chunk_ns?: number[];
+  cause?: string;
 }
 
 interface Llm {
   summary: string;
   slo?: string;
   knee?: string;
+  counts?: string;
   levels: Level[];
   slow?: SlowRequest[];
 }
@@ -67,12 +73,48 @@ function Tokens({ slow, longest }: { slow: SlowRequest; longest: number }) {
   );
 }
 
+// What slow tokens waited for, level by level.
+function SlowCauses({ levels }: { levels: Level[] }) {
+  const slow = levels.filter((level) => (level.slow_tokens ?? 0) > 0);
+  const causes = [...new Set(slow.flatMap((level) => Object.keys(level.slow_causes ?? {})))];
+  if (causes.length === 0) return null;
+  return (
+    <>
+      <h3>Slow tokens</h3>
+      <p class="quiet">First tokens and gaps between tokens of more than three times the usual, by what they waited for.</p>
+      <table class="legend scaling">
+        <thead><tr><th scope="col">Load</th><th scope="col" class="right">slow</th><th scope="col">waited for</th></tr></thead>
+        <tbody>
+          {slow.map((level) => (
+            <tr key={level.load}>
+              <th scope="row">{level.load}</th>
+              <td class="right">{level.slow_tokens}</td>
+              <td class="causes">{Object.entries(level.slow_causes ?? {}).map(([cause, count]) => <span key={cause} class="cause">{count}{kNoBreak}×{kNoBreak}{cause}</span>)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function ServerCauses({ levels }: { levels: Level[] }) {
+  const slow = levels.filter((level) => level.server_causes?.length);
+  if (slow.length === 0) return null;
+  return (
+    <ul class="server-causes">
+      {slow.flatMap((level) => (level.server_causes ?? []).map((cause) => <li key={level.load + cause}><strong>{level.load}</strong>: {cause}</li>))}
+    </ul>
+  );
+}
+
 function LlmSection({ report, id, title }: SectionProps) {
   const levels = levelsOf(report);
   const slow = slowOf(report);
   const longest = Math.max(1, ...slow.map((request) => request.e2el_ns));
   return (
     <Section id={id} title={title} lead="Latency counts from when a request was due. Quantiles cover complete responses; failures are counted separately.">
+      <LoadCurve levels={levels} knee={report.extra?.llm?.knee} counts={report.extra?.llm?.counts} />
       <table class="legend scaling">
         <thead><tr><th scope="col">Load</th>{kColumns.map(([name, metric]) => <th key={metric} scope="col" class="right" title={metricTip(report, metric)}>{name}</th>)}<th scope="col" class="right">failed</th></tr></thead>
         <tbody>
@@ -85,13 +127,15 @@ function LlmSection({ report, id, title }: SectionProps) {
           ))}
         </tbody>
       </table>
+      <ServerCauses levels={levels} />
+      <SlowCauses levels={levels} />
       {slow.length > 0 && (
         <table class="legend">
           <thead><tr><th scope="col">Slowest requests</th><th scope="col" class="right">latency</th><th scope="col" class="right">to first token</th><th scope="col">chunks over time</th></tr></thead>
           <tbody>
             {slow.map((request) => (
               <tr key={request.request}>
-                <th scope="row">request {request.request}</th>
+                <th scope="row">request {request.request}{request.cause ? <span class="quiet narrow-block">{request.cause}</span> : null}</th>
                 <td class="right">{duration(request.e2el_ns)}</td>
                 <td class="right">{request.first_token_ns === undefined ? '' : duration(request.first_token_ns)}</td>
                 <td><Tokens slow={request} longest={longest} /></td>
