@@ -113,8 +113,10 @@ struct ServerState {
   std::optional<double> kv_cache_max_ratio, kv_cache_full_share;  // the latter: of the readings above kKvCacheFull
   std::optional<double> preemptions;                              // requests that lost their place in the KV cache
 };
+// `machine` is the rank of the rows about its process: kObservedRank where another session recorded it.
+inline constexpr std::int32_t kObservedRank = 1;
 ServerState server_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
-                         std::int64_t to_ns);
+                         std::int64_t to_ns, std::int32_t machine = 0);
 
 // Gaps between two chunks of a request that are much longer than the usual one, and how often the first token of another request
 // fell into them: a prefill that held up the batch.
@@ -129,6 +131,9 @@ inline constexpr double kSlowGap = 3;  // times the median
 std::optional<PrefillStalls> prefill_stalls(std::span<const trace::LlmRequestRow> requests,
                                             std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names,
                                             std::string_view load);
+
+// Prefills of other requests made tokens slow: the slow gaps have one far more often than chance and the other gaps.
+bool stalls_tokens(const PrefillStalls& stalls);
 
 // Why the server was slow, a sentence each, and only with evidence. None where the client was the bottleneck, unless the server
 // waited for a CPU more than twice as long as the client.

@@ -12,7 +12,13 @@ Json to_json(const Llm::Level& level) {
   if (!level.failures.empty()) out.set("failures", std::move(failures));
   out.set("metrics", trace::to_json(level.metrics));
   if (!level.client_limit.empty()) out.set("client_limit", Json::texts(level.client_limit));
-  return out.set_if("vouched_per_second", level.vouched_per_second);
+  out.set_if("vouched_per_second", level.vouched_per_second);
+  if (!level.server_causes.empty()) out.set("server_causes", Json::texts(level.server_causes));
+  if (level.slow_tokens > 0) out.set("slow_tokens", level.slow_tokens);
+  Json causes = Json::object();
+  for (const auto& [cause, count] : level.slow_causes) causes.set(cause, count);
+  if (!level.slow_causes.empty()) out.set("slow_causes", std::move(causes));
+  return out;
 }
 
 Json to_json(const Llm::SlowRequest& slow) {
@@ -24,6 +30,7 @@ Json to_json(const Llm::SlowRequest& slow) {
   Json chunks = Json::array();
   for (const double time : slow.chunk_ns) chunks.push(time);
   if (!slow.chunk_ns.empty()) out.set("chunk_ns", std::move(chunks));
+  if (!slow.cause.empty()) out.set("cause", slow.cause);
   return out;
 }
 
@@ -36,6 +43,7 @@ Json to_json(const Llm& section) {
   Json out = Json::object({{"summary", section.summary}});
   if (!section.slo.empty()) out.set("slo", section.slo);
   if (!section.knee.empty()) out.set("knee", section.knee);
+  if (!section.counts.empty()) out.set("counts", section.counts);
   out.set("levels", std::move(levels));
   if (!section.slow.empty()) out.set("slow", std::move(slow));
   return out;

@@ -24,6 +24,9 @@ struct Llm {
     trace::Metrics metrics;                    // llm.*
     std::vector<std::string> client_limit;     // why the client was the bottleneck; empty: it was not
     std::optional<double> vouched_per_second;  // then: the rate it can vouch for
+    std::vector<std::string> server_causes;    // why the server was slow, a sentence each
+    std::int64_t slow_tokens = 0;              // first tokens and gaps that took far longer than usual
+    std::vector<std::pair<std::string, std::int64_t>> slow_causes;  // what these waited for, the most frequent first
   };
   // One of the slowest requests, and where its time went.
   struct SlowRequest {
@@ -35,8 +38,9 @@ struct Llm {
     std::optional<double> longest_gap_ns;  // between two chunks
     std::optional<std::int64_t> output_tokens;
     std::vector<double> chunk_ns;  // times of its chunks, from when it was due
+    std::string cause;             // of its slowest token; empty: unknown
   };
-  std::string summary, slo, knee;
+  std::string summary, slo, knee, counts;  // counts: the level that the headline is about
   std::vector<Level> levels;
   std::vector<SlowRequest> slow;
 };

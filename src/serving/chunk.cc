@@ -87,7 +87,7 @@ struct ChunkReader::State {
 
 void ChunkReader::State::take_choice(const element& choice) {
   if (!choice.is_object()) return;
-  chunk.finish_reason = text_of(choice, "finish_reason");
+  if (const auto reason = text_of(choice, "finish_reason"); !reason.empty()) chunk.finish_reason = reason;
   take_output(ChunkKind::content, text_of(choice, "text"));
   for (const std::string_view key : {"delta", "message"}) {
     element delta;

@@ -28,19 +28,26 @@ tl::unexpected<core::Error> bad_line(std::size_t line, std::string_view why) {
   return core::fail(ErrorCode::invalid_input, fmt::format("line {}: {}", line, why));
 }
 
+// Conversations of some exports begin with an answer.
+bool is_asked(const Json& turn) {
+  const std::string_view from = turn["from"].text();
+  return from == "human" || from == "user";
+}
+
 core::Result<std::vector<Prompt>> parse_share_gpt(const Json& document) {
   std::vector<Prompt> prompts;
   for (const Json& entry : document.items()) {
     const auto& turns = entry["conversations"].items();
-    if (turns.size() < 2 || turns[0]["value"].text().empty()) continue;
-    Prompt prompt{.text = std::string(turns[0]["value"].text()),
+    const auto asked = std::find_if(turns.begin(), turns.end(), [](const Json& turn) { return is_asked(turn); });
+    if (asked == turns.end() || asked + 1 == turns.end() || (*asked)["value"].text().empty()) continue;
+    Prompt prompt{.text = std::string((*asked)["value"].text()),
                   .prompt_tokens = 0,
                   .output_tokens = {},
                   .offset_ns = {},
                   .conversation = static_cast<std::int64_t>(prompts.size())};
     prompt.prompt_tokens = static_cast<std::int64_t>(core::split_words(prompt.text).size());
     prompt.output_tokens =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>(core::split_words(turns[1]["value"].text()).size()));
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(core::split_words((*(asked + 1))["value"].text()).size()));
     prompts.push_back(std::move(prompt));
   }
   if (prompts.empty()) return core::fail(ErrorCode::invalid_input, "no conversation with a first message and an answer");
@@ -117,14 +124,15 @@ std::string random_text(std::int64_t tokens, core::Random& random) {
   return text;
 }
 
+core::Result<std::vector<Prompt>> parse_prompts(std::string_view text) {
+  if (!core::trim(text.substr(0, 64)).starts_with('[')) return parse_prompt_lines(text);
+  AACO_ASSIGN(const Json document, Json::parse(text));
+  return parse_share_gpt(document);
+}
+
 core::Result<std::vector<Prompt>> read_prompts(const std::string& path) {
   AACO_ASSIGN(const std::string text, core::read_file(path));
-  const std::string_view start = core::trim(std::string_view(text).substr(0, 64));
-  auto prompts = [&]() -> core::Result<std::vector<Prompt>> {
-    if (!start.starts_with('[')) return parse_prompt_lines(text);
-    AACO_ASSIGN(const Json document, Json::parse(text));
-    return parse_share_gpt(document);
-  }();
+  auto prompts = parse_prompts(text);
   if (!prompts) return tl::unexpected(std::move(prompts).error().with("reading " + path));
   return prompts;
 }

@@ -45,6 +45,7 @@ std::string random_text(std::int64_t tokens, core::Random& random);
 // of which the first human message is taken and the answer's length, in words, as output_tokens. Fails with invalid_input,
 // naming the line.
 core::Result<std::vector<Prompt>> read_prompts(const std::string& path);
+core::Result<std::vector<Prompt>> parse_prompts(std::string_view text);
 
 // A trace to replay: Azure LLM (CSV: TIMESTAMP, ContextTokens, GeneratedTokens), BurstGPT (CSV: Timestamp, Model, Request tokens,
 // Response tokens, ...), Mooncake (JSONL: timestamp in ms, input_length, output_length, hash_ids of blocks of 512 tokens), and

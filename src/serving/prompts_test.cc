@@ -74,6 +74,37 @@ TEST(Replay, NamesTheLine) {
   EXPECT_NE(prompts.error().message.find("line 2"), std::string::npos);
 }
 
+std::vector<Prompt> prompts_of(std::string_view text) {
+  auto prompts = parse_prompts(text);
+  EXPECT_TRUE(prompts) << (prompts ? "" : prompts.error().text());
+  return prompts ? *std::move(prompts) : std::vector<Prompt>{};
+}
+TEST(Prompts, ShareGpt) {
+  const auto prompts = prompts_of(
+      R"([{"id":"a","conversations":[{"from":"human","value":"hello there friend"},{"from":"gpt","value":"I am fine"}]},)"
+      R"({"id":"b","conversations":[{"from":"gpt","value":"welcome"},{"from":"human","value":"why"},{"from":"gpt","value":"so"}]}])");
+  ASSERT_EQ(prompts.size(), 2U);
+  EXPECT_EQ(prompts[0].text, "hello there friend");
+  EXPECT_EQ(prompts[0].output_tokens, 3);
+  EXPECT_EQ(prompts[1].text, "why");  // not the answer it begins with
+}
+TEST(Prompts, ShareGptConversationsWithoutAnAnswerAreLeftOut) {
+  EXPECT_FALSE(parse_prompts(R"([{"conversations":[{"from":"human","value":"hello"}]},{"conversations":[]},{}])"));
+  EXPECT_FALSE(parse_prompts(R"([{"conversations":[{"from":"gpt","value":"a"},{"from":"gpt","value":"b"}]}])"));
+}
+TEST(Prompts, Lines) {
+  const auto prompts = prompts_of("{\"prompt\":\"a b\",\"output_tokens\":5}\n\n{\"prompt\":\"c\"}\n");
+  ASSERT_EQ(prompts.size(), 2U);
+  EXPECT_EQ(prompts[0].output_tokens, 5);
+  EXPECT_FALSE(prompts[1].output_tokens);
+}
+TEST(Prompts, RefusesWhatIsNoPrompt) {
+  EXPECT_FALSE(parse_prompts("{\"text\":\"a\"}"));
+  EXPECT_FALSE(parse_prompts("{\"prompt\":\"a\",\"output_tokens\":0}"));
+  EXPECT_FALSE(parse_prompts("[1, 2"));
+  EXPECT_FALSE(parse_prompts(""));
+}
+
 TEST(Length, Parse) {
   EXPECT_EQ(parse_length("512").value(), (Length{.first = 512}));
   EXPECT_EQ(parse_length("uniform:10:20").value(), (Length{.kind = Length::Kind::uniform, .first = 10, .second = 20}));

@@ -5,6 +5,8 @@
 #include <array>
 #include <boost/beast/http/basic_parser.hpp>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "core/strings.h"
 #include "formats/compression.h"
@@ -21,7 +23,7 @@ std::string_view view(string_view text) { return {text.data(), text.size()}; }
 // Hands the header's fields and the body's bytes on; Beast does the framing.
 class Parser final : public http::basic_parser<false> {
  public:
-  std::string content_type, content_encoding, retry_after;
+  std::string content_type, content_encoding, retry_after, location;
   const std::function<core::Status(std::string_view)>* on_body = nullptr;
   std::unique_ptr<formats::Decompressor> decompressor;
   core::Status failure;
@@ -54,6 +56,7 @@ class Parser final : public http::basic_parser<false> {
     if (name == http::field::content_type) content_type = core::to_lower(view(value));
     if (name == http::field::content_encoding) content_encoding = core::to_lower(view(value));
     if (name == http::field::retry_after) retry_after = view(value);
+    if (name == http::field::location) location = view(value);
   }
   void on_header_impl(error_code& error) override {
     if (content_encoding.empty() || content_encoding == "identity") return;
@@ -77,10 +80,12 @@ class Parser final : public http::basic_parser<false> {
   void on_finish_impl(error_code&) override {}
 };
 
+bool is_interim(int status) { return status >= 100 && status < 200 && status != 101; }
+
 }  // namespace
 
 struct ResponseReader::State {
-  Parser parser;
+  std::optional<Parser> parser{std::in_place};
   std::string rest;  // bytes that the parser did not take: part of a header line or of a chunk's header
   bool started = false;
 };
@@ -94,16 +99,21 @@ core::Status ResponseReader::feed(std::string_view bytes, const std::function<co
   State& state = *state_;
   if (bytes.empty()) return {};
   state.started = true;
-  state.parser.on_body = &on_body;
+  state.parser->on_body = &on_body;
   if (!state.rest.empty()) bytes = state.rest += bytes;
-  while (!bytes.empty() && !state.parser.is_done()) {
+  while (!bytes.empty() && !state.parser->is_done()) {
     error_code error;
-    const std::size_t used = state.parser.put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
-    if (!state.parser.failure) return state.parser.failure;
+    const std::size_t used = state.parser->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+    if (!state.parser->failure) return state.parser->failure;
     bytes.remove_prefix(used);
     if (error == http::error::need_more) break;
     if (error) return core::fail(core::ErrorCode::invalid_input, fmt::format("the reply is not HTTP/1.1 ({})", error.message()));
     if (used == 0) break;
+    // "100 Continue" and the like: the response is still to come.
+    if (state.parser->is_done() && is_interim(state.parser->code)) {
+      state.parser.emplace();
+      state.parser->on_body = &on_body;
+    }
   }
   if (bytes.size() > kMaxHeaderBytes)
     return core::fail(core::ErrorCode::invalid_input, "the reply is not HTTP/1.1 (header limit exceeded)");
@@ -114,21 +124,22 @@ core::Status ResponseReader::feed(std::string_view bytes, const std::function<co
 
 core::Status ResponseReader::close() {
   error_code error;
-  if (state_->parser.is_done()) return {};
-  if (state_->parser.got_some()) state_->parser.put_eof(error);
-  if (error || !state_->parser.is_done())
+  if (state_->parser->is_done()) return {};
+  if (state_->parser->got_some()) state_->parser->put_eof(error);
+  if (error || !state_->parser->is_done())
     return core::fail(core::ErrorCode::invalid_input, "the connection was closed before the response was complete");
   return {};
 }
 
 bool ResponseReader::started() const { return state_->started; }
-bool ResponseReader::have_header() const { return state_->parser.is_header_done(); }
-bool ResponseReader::complete() const { return state_->parser.is_done(); }
+bool ResponseReader::have_header() const { return state_->parser->is_header_done(); }
+bool ResponseReader::complete() const { return state_->parser->is_done(); }
 bool ResponseReader::keep_alive() const {
-  return state_->parser.is_done() && state_->parser.keep_alive() && state_->rest.empty();
+  return state_->parser->is_done() && state_->parser->keep_alive() && state_->rest.empty();
 }
-int ResponseReader::status() const { return state_->parser.code; }
-std::string_view ResponseReader::content_type() const { return state_->parser.content_type; }
-std::string_view ResponseReader::retry_after() const { return state_->parser.retry_after; }
+int ResponseReader::status() const { return state_->parser->code; }
+std::string_view ResponseReader::content_type() const { return state_->parser->content_type; }
+std::string_view ResponseReader::location() const { return state_->parser->location; }
+std::string_view ResponseReader::retry_after() const { return state_->parser->retry_after; }
 
 }  // namespace aaco::serving

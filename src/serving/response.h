@@ -13,7 +13,7 @@ namespace aaco::serving {
 inline constexpr std::size_t kMaxHeaderBytes = 64 << 10;
 
 // Reads one HTTP/1.1 response from bytes as they arrive, cut anywhere: chunked, of a stated length, or until the connection
-// closes; a gzip body is decompressed as it arrives.
+// closes; interim responses (100 Continue) before it are skipped; a gzip body is decompressed as it arrives.
 class ResponseReader {
  public:
   ResponseReader();
@@ -33,6 +33,7 @@ class ResponseReader {
   [[nodiscard]] int status() const;
   [[nodiscard]] std::string_view content_type() const;  // lower case
   [[nodiscard]] std::string_view retry_after() const;
+  [[nodiscard]] std::string_view location() const;  // of a redirection
 
  private:
   struct State;

@@ -52,6 +52,25 @@ TEST(Response, StatusAndRetryAfter) {
   EXPECT_EQ(reading.status, 429);
   EXPECT_EQ(reading.retry_after, "3");
 }
+const std::string kContinued = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+TEST(Response, InterimResponsesAreSkipped) {
+  for (const std::size_t size : {1, 25, 100}) {
+    const Reading reading = read(kContinued, size);
+    EXPECT_EQ(reading.status, 200);
+    EXPECT_EQ(reading.body, "hi");
+    EXPECT_TRUE(reading.complete && reading.keep_alive);
+  }
+}
+TEST(Response, AnInterimResponseAloneIsNotComplete) {
+  EXPECT_FALSE(read("HTTP/1.1 100 Continue\r\n\r\n").complete);
+  EXPECT_FALSE(read("HTTP/1.1 100 Continue\r\n\r\n", 100, true).ok);
+}
+TEST(Response, LocationOfARedirection) {
+  ResponseReader reader;
+  const std::string text = "HTTP/1.1 307 Moved\r\nLocation: https://other/v1\r\nContent-Length: 0\r\n\r\n";
+  ASSERT_TRUE(reader.feed(text, [](std::string_view) -> core::Status { return {}; }));
+  EXPECT_EQ(reader.location(), "https://other/v1");
+}
 TEST(Response, ConnectionCloseIsNotReusable) {
   EXPECT_FALSE(read("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").keep_alive);
 }

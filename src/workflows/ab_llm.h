@@ -8,13 +8,13 @@
 #include "core/result.h"
 #include "core/units.h"
 #include "workflows/diff.h"
-#include "workflows/llm.h"
+#include "workflows/llm_side.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {
 
 struct AbLlmRequest {
-  LlmRequest a, b;                             // one level of load each
+  LlmSide a, b;                                // one level each
   core::Nanoseconds duration{60'000'000'000};  // of the blocks of each side together
   core::Nanoseconds block{5'000'000'000};      // where a side has neither a number of requests nor a duration
   double threshold_ratio = 0.02;
@@ -30,7 +30,7 @@ struct AbLlmOutcome {
   std::int64_t wall_ns = 0;
 };
 
-// Measures two servers, or two loads of one, in alternating blocks (ABBA), each a session, and compares the blocks of both sides:
+// Measures two servers, two loads of one, or two decoders in this process by whole generations, in alternating blocks (ABBA), each a session, and compares the blocks of both sides:
 // what drifts is on both. At least kFewestBlocks of each side, however long they take. Fails with what the first block fails
 // with.
 inline constexpr std::int64_t kFewestBlocks = 4;

@@ -15,12 +15,16 @@ struct Explanation {
   core::Json bottleneck;                               // metrics/bottleneck.json's content, judged anew; null: nothing can tell
   std::vector<std::string> causes;                     // of a measured server: what moved its figures
   std::string load;                                    // of a measured server: the summary of its load; no bottleneck then
+  std::vector<std::string> slow_tokens;                // of a measured server: by level, what they waited for
+  std::int64_t levels = 0;                             // of the load
+  std::string observed;                                // the recording of the server's machine that they were joined with
   std::vector<analytics::anomaly::Anomaly> anomalies;  // in the session, then against earlier ones of the same fingerprint
   std::int64_t compared_with = 0;                      // earlier sessions
 };
 
-// Why a session is as fast as it is, and its anomalies.
-core::Result<Explanation> explain(const std::string& session, const Services& services);
+// Why a session is as fast as it is, and its anomalies. `observe`: a recording of the server's machine during the session's load;
+// empty: none.
+core::Result<Explanation> explain(const std::string& session, const Services& services, const std::string& observe = {});
 core::Json to_json(const Explanation& explanation);
 
 }  // namespace aaco::workflows

@@ -6,6 +6,7 @@
 
 #include "governance/gate_report.h"
 #include "workflows/diff.h"
+#include "workflows/llm_side.h"
 #include "workflows/run.h"
 
 namespace aaco::workflows {
@@ -14,6 +15,7 @@ struct GateRequest {
   std::string baseline;               // a name, or a file
   std::vector<std::string> sessions;  // what is judged; empty: measured now
   std::optional<RunRequest> run;      // how it is measured; empty: as the baseline's own sessions were
+  std::optional<LlmSide> llm;         // the same for sessions of `aaco llm`
   InjectedDelay delay;                // added to each measured call, to see what the gate detects
   int retries = 0;                    // further measurements while it is not decided
   double level = 0.95;                // over all attempts together

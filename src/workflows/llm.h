@@ -47,6 +47,8 @@ struct LlmRequest {
   std::string tokenizer;  // tokenizer.json, to count tokens where the server does not
   std::vector<std::string> headers;
   bool keep_chunks = true, telemetry = true;
+  bool ebpf = false;    // scheduler events of the server's processes, where it runs on this machine
+  std::string observe;  // a session that `aaco record` makes on the server's machine at the same time
   bool read_server_metrics = true;
   std::string server_metrics;  // URL of the server's Prometheus metrics; empty: /metrics of the server, where it has them
   std::string tag;

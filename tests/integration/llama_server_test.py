@@ -57,6 +57,12 @@ class LlamaServerTest(program.ProgramTest):
         stored = json.loads((pathlib.Path(session['session']['path']) / 'session.json').read_text())
         self.assertEqual(stored['outcome']['llm']['server_process_id'], self.server.process.pid)
 
+    def test_scheduler_events_of_the_server_join_the_requests(self):
+        session = self.measured('--requests', 10, '--output-tokens', 8, '--ebpf')
+        events = self.aaco('query', '--json', f"SELECT count(*) AS n FROM sched_events WHERE session_id = '{session['session']['id']}'").json()[0]['n']
+        refused = any(warning['id'] == 'ebpf.unavailable' for warning in session['warnings'])
+        self.assertNotEqual(events > 0, refused)  # recorded, or the reason why not
+
     def test_unknown_path(self):
         outcome = self.aaco('llm', '--url', self.server.url.replace('/v1', '/v2'), '--model', 'x')
         self.refused(outcome, 3, '404', '--model')

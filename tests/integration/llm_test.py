@@ -4,6 +4,7 @@ import os
 import pathlib
 import statistics
 import subprocess
+import time
 import unittest
 
 import program
@@ -214,7 +215,113 @@ class Measured(LlmTest):
         self.assertNotEqual(self.aaco('diff', 'tag:one', 'tag:two').code, 3)
 
 
+class Judged(LlmTest):
+    """What works on other sessions works on these: baselines, gates, service levels, history."""
+    LOAD = ('--concurrency', 2, '--requests', 40, '--output-tokens', 4, '--prompt-tokens', 8, '--no-telemetry')
+
+    def three(self, tag, scenario='plain,first_ms=20,period_us=1000'):
+        for _ in range(3):
+            self.measured(scenario, *self.LOAD, '--tag', tag)
+
+    def governed(self, *words):
+        return self.aaco(*words, AACO_BASELINES=str(self.folder / 'baselines'))
+
+    def test_gate_repeats_the_load_of_the_baseline(self):
+        self.three('gate')
+        added = self.governed('baseline', 'add', 'chat', 'tag:gate', '--owner', 'me', '--metric', 'ttft_p50=40%')
+        self.assertEqual(added.code, 0, added.errors)
+        before = len(self.log())
+        gated = self.governed('gate', '--baseline', 'chat', '--json')
+        self.assertIn(gated.code, (0, 1, 4), gated.errors)
+        self.assertEqual(len(gated.json()['gate']['measured']), 1)
+        self.assertEqual(len(self.log()) - before, 40 + 2 + 1)  # with the warm-up and the probe
+        url = f'http://127.0.0.1:{self.port}/plain,first_ms=60,period_us=1000/v1'
+        slow = self.governed('gate', '--baseline', 'chat', '--', '--url', url, *self.LOAD)
+        self.assertEqual(slow.code, 1, slow.output + slow.errors)
+        self.refused(self.governed('gate', '--baseline', 'chat', '--inject-delay', '5%'), 2, '--inject-delay')
+
+    def test_baseline_of_a_replayed_file_needs_its_options(self):
+        trace = self.folder / 'trace.jsonl'
+        trace.write_text(''.join(json.dumps({'arrival_s': at / 100, 'prompt_tokens': 8, 'output_tokens': 2}) + '\n' for at in range(10)))
+        self.measured('plain,first_ms=5', '--replay', trace, '--tag', 'replayed')
+        self.assertEqual(self.governed('baseline', 'add', 'replayed', 'tag:replayed', '--owner', 'me').code, 0)
+        self.refused(self.governed('gate', '--baseline', 'replayed'), 3, 'trace.jsonl', "after '--'")
+
+    def test_tokens_that_arrive_together_make_a_readable_baseline(self):
+        for _ in range(2):
+            self.measured('sized', '--requests', 40, '--output-tokens', 4, '--tag', 'together')
+        self.assertEqual(self.governed('baseline', 'add', 'together', 'tag:together', '--owner', 'me').code, 0)
+        self.assertIn(self.governed('gate', '--baseline', 'together', '--session', 'latest').code, (0, 1, 4))
+
+    def test_history_and_service_levels(self):
+        self.three('told')
+        history = self.aaco('history', 'ttft_p50', '--where', 'tag=told', '--json')
+        self.assertEqual(history.code, 0, history.errors)
+        rules = self.folder / 'sla.yaml'
+        rules.write_text('schema_version: 1\nrules:\n  - {name: first token, metric: llm.ttft_p50_ns, max: 1ms}\n')
+        checked = self.aaco('sla', 'check', 'latest', '--rules', rules)
+        self.assertEqual(checked.code, 1, checked.output + checked.errors)
+
+
+class Observed(LlmTest):
+    """A recording of the server's process, joined with the requests."""
+
+    def recording(self, tag, seconds=3):
+        environment = os.environ | {'AACO_SESSIONS': str(self.lake)}
+        recorder = subprocess.Popen([program.PROGRAM, 'record', '--pid', str(self.server.pid), '--duration', f'{seconds}s', '--tag', tag, '--no-report'],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(recorder.stderr.close)
+        for _ in range(200):
+            if any(json.loads(path.read_text()).get('tag') == tag for path in self.lake.glob('*/*/session.json')):
+                return recorder
+            time.sleep(0.05)
+        self.fail('the recording did not begin: ' + recorder.stderr.read())
+
+    def test_rows_of_a_recording_join_the_requests(self):
+        self.recording('server')
+        session = self.measured('plain,first_ms=20,period_us=1000', '--requests', 30, '--output-tokens', 4, '--no-telemetry', '--observe', 'tag:server')
+        stored = json.loads((pathlib.Path(session['session']['path']) / 'session.json').read_text())['outcome']['llm']
+        self.assertTrue(stored['observed']['same_clock'])
+        self.assertEqual(stored['observed']['clock_error_ns'], 0)
+        rows = self.aaco('query', '--json', f"SELECT count(*) AS n FROM system_events WHERE session_id = '{session['session']['id']}' AND rank = 1 AND metric = 'process.rss_bytes'").json()
+        self.assertGreater(rows[0]['n'], 0)
+        self.assertIn('cpu_cores', self.summary(session)['levels'][0]['server'])
+
+    def test_explain_joins_later(self):
+        recorder = self.recording('later')
+        session = self.measured('plain,first_ms=10,period_us=1000', '--requests', 30, '--output-tokens', 4, '--no-telemetry')
+        self.assertEqual(recorder.wait(timeout=60), 0)
+        explained = self.aaco('explain', session['session']['id'], '--observe', 'tag:later')
+        self.assertEqual(explained.code, 0, explained.errors)
+        self.assertIn('same clock as the client', explained.output)
+
+    def test_a_recording_of_another_time_is_refused(self):
+        recorder = self.recording('early', seconds=1)
+        self.assertEqual(recorder.wait(timeout=60), 0)
+        session = self.measured('plain', '--requests', 5, '--observe', 'tag:early')
+        self.assertIn('llm.observe', self.warned(session))  # the load is kept
+        self.refused(self.aaco('explain', session['session']['id'], '--observe', 'tag:early'), 3, 'before it')
+
+    def test_a_load_is_no_recording(self):
+        session = self.measured('plain', '--requests', 5)
+        self.refused(self.aaco('explain', session['session']['id'], '--observe', session['session']['id']), 3, 'not a recording')
+
+    def test_slow_tokens_are_counted(self):
+        session = self.measured('stall_one', '--requests', 30, '--output-tokens', 6)
+        slow = self.summary(session)['levels'][0]['slow_tokens']
+        self.assertEqual(slow['gaps'], 30 * 5)
+        self.assertGreaterEqual(slow['slow_gaps'], 1)
+        self.assertEqual(sum(slow['causes'].values()), slow['slow_gaps'] + slow['slow_first_tokens'])
+
+
 class Refused(LlmTest):
+    def test_observe_of_nothing(self):
+        session = self.measured('plain', '--requests', 3, '--observe', 'tag:nowhere')
+        self.assertIn('llm.observe', self.warned(session))
+    def test_ebpf_needs_the_server_here(self):
+        self.refused(self.aaco('llm', '--model', 'gpt2', '--ebpf'), 2, '--ebpf requires --url')
+    def test_redirection_is_named(self): self.refused(self.llm('redirect', '--model', 'x'), 3, '307', 'http://elsewhere/v1')
     def test_no_url(self): self.refused(self.aaco('llm'), 2, 'missing --url or --model')
     def test_self_test_has_its_own_server(self): self.refused(self.aaco('llm', '--self-test', '--url', 'http://127.0.0.1:1/v1'), 2, '--url')
     def test_unknown_definitions(self): self.refused(self.llm('plain', '--definitions', 'triton'), 2, 'triton', 'aiperf')

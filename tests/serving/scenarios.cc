@@ -256,6 +256,25 @@ const Named kScenarios[] = {
        tokens(peer);
        peer.sleep_until(core::monotonic_ns() + 30'000'000'000);
      }},
+    // Every tenth request pauses for 60 ms before its third token.
+    {"stall_one",
+     [](Peer& peer) {
+       peer.stream_header();
+       peer.event(kRole, 0);
+       for (std::int64_t i = 0; i < peer.max_tokens(); ++i) {
+         if (i == 2 && peer.index() % 10 == 5) peer.sleep_until(core::monotonic_ns() + 60'000'000);
+         peer.sleep_until(core::monotonic_ns() + 2'000'000);
+         if (!peer.event(content(" tok"), 1)) return;
+       }
+       finish(peer);
+     }},
+    {"continue",
+     [](Peer& peer) {
+       peer.raw("HTTP/1.1 100 Continue\r\n\r\n");
+       plain(peer);
+     }},
+    {"redirect",
+     [](Peer& peer) { status(peer, "307 Temporary Redirect", "text/plain", "", "Location: http://elsewhere/v1\r\n"); }},
     {"never", [](Peer& peer) { peer.sleep_until(core::monotonic_ns() + 30'000'000'000); }},
     {"error_in_stream",
      [](Peer& peer) {

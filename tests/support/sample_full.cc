@@ -75,7 +75,7 @@ void add_sections(report::Sections& sections) {
   scaling.points = {{"batch 8", "20261121T101500Z-5feeb1", {}, "cpu", 8, 2, {{"sequence", 128}}, value, value, value, 1.5},
                     {"batch 9", {}, "out of memory", {}, {}, {}, {}, {}, {}, {}, {}}};
   sections.scaling = std::move(scaling);
-  report::Llm llm{"12 requests/s at concurrency 4", "TTFT <= 200 ms", "concurrency 4", {}, {}};
+  report::Llm llm{"12 requests/s at concurrency 4", "TTFT <= 200 ms", "concurrency 4", "concurrency 4", {}, {}};
   llm.levels = {{"concurrency 4",
                  100,
                  98,
@@ -83,8 +83,11 @@ void add_sections(report::Sections& sections) {
                  {{"llm.ttft_p50_ns", 1e7, "ns", trace::Interval{9e6, 1.1e7}, {}},
                   {"llm.requests_per_second", 12, "1/s", trace::Interval{11, 13}, {}}},
                  {"the loop was late"},
-                 8.5}};
-  llm.slow = {{17, "concurrency 4", 5e9, 1e6, 2e9, 3e8, 128, {1e6, 2e6}}};
+                 8.5,
+                 {"requests waited in the server's queue"},
+                 3,
+                 {{"prefill of other requests", 3}}}};
+  llm.slow = {{17, "concurrency 4", 5e9, 1e6, 2e9, 3e8, 128, {1e6, 2e6}, "the server waited for a CPU"}};
   sections.llm = std::move(llm);
   report::Decoder decoder{"prefill 10 ms, decode 1 ms per token", "Optimum layout", {}, {}, {}};
   const report::Decoder::Value measured{1e6, trace::Interval{9e5, 1.1e6}};

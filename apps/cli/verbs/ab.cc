@@ -24,7 +24,7 @@ struct AbOptions {
   std::vector<std::string> words;
   workflows::AbRequest request;
   std::string duration = "60s", threshold = "2%", detectable = "3%", block;
-  bool no_store = false;
+  bool no_store = false, llm = false;
   VerdictOutput output;
 };
 
@@ -72,7 +72,8 @@ core::Result<workflows::AbLlmRequest> resolve_servers(const AbOptions& options) 
                       fmt::format("ab needs exactly two sides (A and B), got {}", sides.size()),
                       "for example: aaco ab -- --url http://HOST:8000/v1 --concurrency 4 -- --url http://HOST:8001/v1");
   if (options.request.iterations || options.request.apart || options.no_store)
-    return core::fail(core::ErrorCode::invalid_argument, "--iterations, --apart and --no-store do not apply to servers (--url)",
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "--iterations, --apart and --no-store do not apply to sides of 'aaco llm' (--url, --llm)",
                       "use --duration and --block; each block is stored as a session");
   workflows::AbLlmRequest request;
   AACO_ASSIGN(request.a, parse_llm_side(sides[0], "side A"));
@@ -102,7 +103,7 @@ void compare_servers(Context& context, const AbOptions& options) {
 
 void compare(Context& context, AbOptions& options) {
   const auto sides = split_sides(options.words);
-  if (!sides.empty() && side_names_url(sides.front())) return compare_servers(context, options);
+  if (options.llm || (!sides.empty() && side_names_url(sides.front()))) return compare_servers(context, options);
   if (const auto resolved = resolve(options); !resolved) return context.fail(resolved.error());
   const auto outcome = workflows::ab(options.request, make_services(context));
   if (!outcome) return context.fail(outcome.error());
@@ -130,6 +131,8 @@ void add_ab(CLI::App& app, Context& context) {
                    "Time spent on one side before switching to the other (default: 50ms; 5s for servers)")
       ->type_name("TIME");
   verb->add_flag("--apart", request.apart, "Run each side in its own process");
+  verb->add_flag("--llm", options->llm,
+                 "Sides are options of 'aaco llm' (implied by --url): whole generations of a decoder in this process");
   verb->add_flag("--force", request.force, "Compare even if shapes or batch sizes differ");
   verb->add_flag("--no-store", options->no_store, "Do not store sessions");
   verb->add_option("--tag", request.tag, "Tag for both sessions");
@@ -137,14 +140,15 @@ void add_ab(CLI::App& app, Context& context) {
   add_verdict_output(*verb, options->output);
   verb->add_option(
       "sides", options->words,
-      "Options of 'aaco run' for A after the first '--', and for B after the second; with --url those of 'aaco llm'");
+      "Options of 'aaco run' for A after the first '--', and for B after the second; with --url or --llm those of 'aaco llm'");
   verb->positionals_at_end();
   verb->footer(
       "Examples:\n"
       "  aaco ab -- --model squeezenet --threads 1 -- --threads 2\n"
       "  aaco ab --duration 30s --threshold 1% -- net.onnx -- net_optimised.onnx\n"
-      "  aaco ab -- --url http://HOST:8000/v1 --concurrency 4 -- --url http://HOST:8001/v1\n\n"
-      "B uses A's model unless it specifies its own, and with --url all of A's options of 'aaco llm'. Add --inject-delay 5% (or "
+      "  aaco ab -- --url http://HOST:8000/v1 --concurrency 4 -- --url http://HOST:8001/v1\n"
+      "  aaco ab --llm -- --model gpt2 --output-tokens 32 --threads 1 -- --threads 2\n\n"
+      "B uses A's model unless it specifies its own, and with --url or --llm all of A's options of 'aaco llm'. Add --inject-delay 5% (or "
       "200us) to a side to slow its calls down and\n"
       "check which differences this machine can detect.\n"
       "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");

@@ -95,6 +95,9 @@ void print_load(const Context& context, const workflows::Explanation& explanatio
   context.print("Load: " + explanation.load + ".\n");
   for (const std::string& cause : explanation.causes) context.print("  " + cause + "\n");
   if (explanation.causes.empty()) context.print("  no cause found: neither the client nor the server's CPU was short\n");
+  if (!explanation.observed.empty()) context.print("Joined with " + explanation.observed + "\n");
+  if (!explanation.slow_tokens.empty()) context.print("Slow tokens\n");
+  for (const std::string& level : explanation.slow_tokens) context.print("  " + level + "\n");
 }
 
 void print_explanation(const Context& context, const workflows::Explanation& explanation) {
@@ -117,14 +120,19 @@ void print_explanation(const Context& context, const workflows::Explanation& exp
 void add_explain(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("explain", "Explain a session's performance: bottleneck, recommendations, anomalies");
   auto session = std::make_shared<std::string>("latest");
+  auto observe = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   verb->add_option("session", *session, "Session: id, path, latest or tag:NAME")->capture_default_str();
+  verb->add_option("--observe", *observe,
+                   "With a session of 'aaco llm': recording of the server's machine during the load, to find what slow tokens "
+                   "waited for")
+      ->type_name("SESSION");
   verb->add_flag("--json", *json, "Print JSON");
   verb->footer(
       "Uses the rules and models of this version; metrics/bottleneck.json in the session is not changed.\n"
       "To see why two sessions differ, use 'aaco diff A B'.");
-  verb->callback([&context, session, json] {
-    const auto explanation = workflows::explain(*session, make_services(context));
+  verb->callback([&context, session, observe, json] {
+    const auto explanation = workflows::explain(*session, make_services(context), *observe);
     if (!explanation) return context.fail(explanation.error());
     if (*json) return context.print_json(to_json(*explanation));
     print_explanation(context, *explanation);

@@ -8,6 +8,7 @@
 #include "cli/context.h"
 #include "cli/options/injected_delay.h"
 #include "cli/options/list_and_ratio.h"
+#include "cli/options/llm_side.h"
 #include "cli/options/parse_problem.h"
 #include "cli/options/run_options.h"
 #include "cli/options/whole_number.h"
@@ -21,7 +22,7 @@ struct GateOptions {
   workflows::GateRequest request;
   std::string sessions, delay, markdown, junit, bencher, github;
   std::vector<std::string> run;
-  bool no_history = false;
+  bool no_history = false, llm = false;
   VerdictOutput output;
 };
 
@@ -31,6 +32,10 @@ core::Status resolve(GateOptions& options) {
   request.use_history = !options.no_history;
   AACO_ASSIGN(request.delay, parse_delay(options.delay));
   if (options.run.empty()) return {};
+  if (options.llm || side_names_url(options.run)) {
+    AACO_ASSIGN(request.llm, parse_llm_side(options.run, "after '--'"));
+    return {};
+  }
   CLI::App app("run", "run");
   app.set_help_flag();
   RunOptions run(app);
@@ -103,7 +108,10 @@ void add_gate(CLI::App& app, Context& context) {
   verb->add_flag("--no-history", options->no_history, "Do not estimate run-to-run variation from stored sessions");
   verb->add_flag("--force", request.force, "Allow an expired baseline and sessions that are not comparable");
   add_verdict_output(*verb, options->output);
-  verb->add_option("run", options->run, "After '--': 'aaco run' options for the measurement, instead of the baseline's");
+  verb->add_flag("--llm", options->llm, "The options after '--' are those of 'aaco llm' (implied by --url)");
+  verb->add_option("run", options->run,
+                   "After '--': 'aaco run' options for the measurement, instead of the baseline's; with --url or --llm those of "
+                   "'aaco llm'");
   verb->positionals_at_end();
   verb->footer(
       "Examples:\n  aaco gate --baseline resnet50 --retries 3 --markdown comment.md --junit gate.xml\n  aaco gate --baseline "

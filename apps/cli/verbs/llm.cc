@@ -184,6 +184,13 @@ void add_request_options(CLI::App& verb, LlmOptions& options) {
                   "URL of the server's Prometheus metrics, or 'off' (default: /metrics of the server, if it has them)")
       ->type_name("URL");
   verb.add_flag("--no-telemetry", options.no_telemetry, "Do not sample the machine beside the load");
+  verb.add_flag("--ebpf", request.ebpf,
+                "Record what the operating system does to the server's processes, if they run on this machine (eBPF, needs root): "
+                "causes of single slow tokens");
+  verb.add_option("--observe", request.observe,
+                  "Recording of the server's machine made at the same time (aaco record --pid), to join with the requests; "
+                  "waits for it to end")
+      ->type_name("SESSION");
 }
 
 }  // namespace
@@ -192,11 +199,12 @@ bool side_names_url(const std::vector<std::string>& words) {
   return std::any_of(words.begin(), words.end(), [](const auto& word) { return word == "--url" || word.starts_with("--url="); });
 }
 
-core::Result<workflows::LlmRequest> parse_llm_side(const std::vector<std::string>& words, const std::string& name) {
+core::Result<workflows::LlmSide> parse_llm_side(const std::vector<std::string>& words, const std::string& name) {
   CLI::App side("side", name);
   side.set_help_flag();
   LlmOptions options;
   add_request_options(side, options);
+  add_llm_model_options(side, options.in_process);
   try {
     side.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& problem) {
@@ -204,14 +212,26 @@ core::Result<workflows::LlmRequest> parse_llm_side(const std::vector<std::string
                       "see 'aaco llm --help' for the options that a side accepts");
   }
   if (auto resolved = resolve(options); !resolved) return tl::unexpected(std::move(resolved).error().with(name));
-  if (options.request.url.empty())
-    return core::fail(core::ErrorCode::invalid_argument, name + ": --url is required", "both sides need a server");
-  return options.request;
+  if (!options.request.url.empty()) {
+    if (auto status = refuse_llm_model_options(side); !status) return tl::unexpected(std::move(status).error().with(name));
+    return workflows::LlmSide(options.request);
+  }
+  if (options.request.model.empty())
+    return core::fail(core::ErrorCode::invalid_argument, name + ": missing --url or --model",
+                      "a server: --url http://HOST:PORT/v1; a decoder in this process: --model gpt2");
+  if (!options.in_process.request.contexts) options.in_process.no_curve = true;
+  auto request = resolve_llm_model(side, options.in_process, options.request);
+  if (!request) return tl::unexpected(std::move(request).error().with(name));
+  if (request->run.isolation.wanted())
+    return core::fail(core::ErrorCode::invalid_argument, name + ": --isolate does not apply to a side");
+  return workflows::LlmSide(*std::move(request));
 }
 
 std::vector<std::string> with_options_of(const std::vector<std::string>& a, std::vector<std::string> b) {
   // Of options that exclude each other B's one replaces A's.
   const auto option_of = [](const std::string& word) -> std::string {
+    if (word == "-m") return "--model";
+    if (word == "-b") return "--backend";
     if (!word.starts_with("--")) return {};
     const std::string option = word.substr(0, word.find('='));
     if (option == "--rate" || option == "--replay") return "--concurrency";

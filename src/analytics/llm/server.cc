@@ -67,16 +67,17 @@ void add_own_causes(const ServerState& server, std::vector<ServerCause>& causes)
 }  // namespace
 
 ServerState server_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
-                         std::int64_t to_ns) {
+                         std::int64_t to_ns, std::int32_t machine) {
   Mean cores, waits, throttled, running, waiting, queued, full;
   ServerState state;
   std::optional<double> first_preemptions, last_preemptions;
   for (const auto& row : events) {
     if (row.time_ns < from_ns || row.time_ns > to_ns) continue;
     const std::string_view metric = names.text(row.metric);
-    if (metric == "process.cpu_use_cores" && names.text(row.entity) == "tree") cores.add(row.value);
-    if (metric == "process.run_queue_wait_ratio") waits.add(row.value);
-    if (metric == "cgroup.throttled_ratio") throttled.add(row.value);
+    const bool process = row.rank == machine;
+    if (process && metric == "process.cpu_use_cores" && names.text(row.entity) == "tree") cores.add(row.value);
+    if (process && metric == "process.run_queue_wait_ratio") waits.add(row.value);
+    if (process && metric == "cgroup.throttled_ratio") throttled.add(row.value);
     if (!metric.starts_with("server.")) continue;
     if (metric == "server.reading_ns") ++state.readings;
     if (metric == "server.running_requests") running.add(row.value);
@@ -112,9 +113,7 @@ std::vector<ServerCause> server_causes(const ServerState& server, const std::opt
   add_cpu_causes(server, causes);
   if (client.limited) return causes;  // what the client's lag looks like is no evidence
   add_own_causes(server, causes);
-  if (stalls && stalls->slow_gaps >= kFewestSlowGaps && stalls->with_prefill_ratio >= kStalledShare &&
-      stalls->with_prefill_ratio >= kStalledMore * stalls->expected_ratio &&
-      stalls->with_prefill_ratio >= kStalledOthers * stalls->others_with_prefill_ratio)
+  if (stalls && stalls_tokens(*stalls))
     causes.push_back(
         {"prefill",
          fmt::format("the prefill of other requests stalled tokens: {} gaps of {} (usual {}), {} of them with the first "

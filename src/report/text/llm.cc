@@ -77,6 +77,19 @@ void write_slow(TextPage& page, const Llm& section) {
     };
     page.line(fmt::format("  {:<16}", slow.request) + time(slow.e2el_ns, kColumn) + time(slow.client_queue_ns, kColumn + 2) +
               time(slow.first_token_ns, kColumn + 2) + time(slow.longest_gap_ns, kColumn + 2));
+    if (!slow.cause.empty()) page.paragraph(page.clean(slow.cause), 4, Style::dim);
+  }
+}
+
+void write_slow_tokens(TextPage& page, const Llm& section) {
+  if (std::none_of(section.levels.begin(), section.levels.end(), [](const auto& level) { return level.slow_tokens > 0; })) return;
+  page.heading("Slow tokens", "more than three times the usual time");
+  for (const Llm::Level& level : section.levels) {
+    if (level.slow_tokens == 0) continue;
+    std::string causes;
+    for (const auto& [cause, count] : level.slow_causes)
+      causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", count, cause);
+    page.paragraph(page.clean(fmt::format("{}: {}", level.load, causes)), 2);
   }
 }
 
@@ -87,6 +100,7 @@ void write_text(TextPage& page, const Llm& section, const ReportModel&) {
   page.heading("Load", section.slo.empty() ? "" : page.clean("SLO " + section.slo));
   write_levels(page, section);
   write_slow(page, section);
+  write_slow_tokens(page, section);
 }
 
 void write_markdown(MarkdownPage& page, const Llm& section) {

@@ -136,6 +136,8 @@ void Exchange::take_chunk(const Chunk& chunk, std::int64_t time_ns) {
 
 void Exchange::conclude(std::int64_t time_ns, bool cut) {
   if (ended_) return;
+  if (!response_.location().empty() && *record_.http_status >= 300 && *record_.http_status < 400)
+    return end(Outcome::protocol, fmt::format("HTTP {}: redirected to {}", *record_.http_status, response_.location()), time_ns);
   if (record_.http_status && *record_.http_status != 200)
     return end(outcome_of_status(*record_.http_status), describe(*record_.http_status, response_.content_type(), body_), time_ns);
   if (!cut && !is_stream_) return end(Outcome::protocol, describe(200, response_.content_type(), body_), time_ns);

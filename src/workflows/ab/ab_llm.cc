@@ -11,16 +11,22 @@ namespace {
 using core::ErrorCode;
 using core::Json;
 
-core::Status check_side(const LlmRequest& request, std::string_view name) {
-  if (request.concurrency.size() + request.rates.size() <= 1 && !request.until_limit) return {};
+core::Status check_side(const LlmSide& side, std::string_view name) {
+  if (const auto* model = std::get_if<LlmModelRequest>(&side)) {
+    if (model->batches.size() <= 1 && (!model->contexts || model->contexts->empty())) return {};
+    return core::fail(ErrorCode::invalid_argument, fmt::format("side {}: ab compares one level per side", name),
+                      "keep one value of --batch and remove --context-curve");
+  }
+  const auto& load = std::get<LlmRequest>(side);
+  if (load.concurrency.size() + load.rates.size() <= 1 && !load.until_limit) return {};
   return core::fail(ErrorCode::invalid_argument, fmt::format("side {}: ab compares one level of load per side", name),
                     "remove --sweep and keep one value of --concurrency or --rate");
 }
 
-LlmRequest block_of(LlmRequest request, const AbLlmRequest& ab, std::string_view side) {
-  if (!request.requests && !request.duration_ns) request.duration_ns = ab.block.count();
-  request.tag = ab.tag.empty() ? std::string() : fmt::format("{}-{}", ab.tag, side);
-  return request;
+LlmSide block_of(LlmSide side, const AbLlmRequest& ab, std::string_view name) {
+  if (has_no_length(side)) set_duration(side, ab.block.count());
+  tag_of(side) = ab.tag.empty() ? std::string() : fmt::format("{}-{}", ab.tag, name);
+  return side;
 }
 
 DiffRequest diff_request(const AbLlmRequest& request) {
@@ -36,7 +42,7 @@ DiffRequest diff_request(const AbLlmRequest& request) {
 core::Result<AbLlmOutcome> ab_llm(const AbLlmRequest& request, const Services& services) {
   AACO_TRY(check_side(request.a, "A"));
   AACO_TRY(check_side(request.b, "B"));
-  const LlmRequest sides[] = {block_of(request.a, request, "a"), block_of(request.b, request, "b")};
+  const LlmSide sides[] = {block_of(request.a, request, "a"), block_of(request.b, request, "b")};
   AbLlmOutcome outcome;
   std::vector<std::string>* const paths[] = {&outcome.a_paths, &outcome.b_paths};
   const std::int64_t start = core::monotonic_ns();
@@ -48,12 +54,10 @@ core::Result<AbLlmOutcome> ab_llm(const AbLlmRequest& request, const Services& s
       of_block.progress = [&, round, side](std::string_view text) {
         services.progress(fmt::format("block {} of {}: {}", round + 1, side == 0 ? "A" : "B", text));
       };
-      auto block = llm(sides[side], of_block);
+      auto block = measure_llm(sides[side], of_block);
       if (!block) return tl::unexpected(std::move(block).error().with(side == 0 ? "side A" : "side B"));
       if (services.stopping()) break;  // a block that was cut short says less than the others
-      if (block->all_failed)
-        return core::fail(ErrorCode::io, fmt::format("side {}: no request succeeded: {}", side == 0 ? "A" : "B", block->failure));
-      paths[side]->push_back(block->session.path);
+      paths[side]->push_back(block->path);
     }
   }
   outcome.interrupted = services.stopping();

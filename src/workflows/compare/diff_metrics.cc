@@ -281,7 +281,11 @@ core::Status check_units(const std::string& id, std::optional<std::int64_t> devi
 
 std::string metric_id(const std::string& name) {
   const auto found = std::find_if(kAliases.begin(), kAliases.end(), [&](const Alias& alias) { return alias.name == name; });
-  return found == kAliases.end() ? name : std::string(found->id);
+  if (found != kAliases.end()) return std::string(found->id);
+  // "ttft_p50" of a language model.
+  for (const std::string_view time : {"ttft_", "tpot_", "itl_", "e2el_"})
+    if (name.starts_with(time) && !name.ends_with("_ns")) return "llm." + name + "_ns";
+  return name;
 }
 
 std::string metric_hint(const std::string& name, const analytics::metrics::MetricCatalogue& catalogue) {

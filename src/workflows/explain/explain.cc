@@ -6,11 +6,13 @@
 #include <map>
 #include <optional>
 
+#include "core/files.h"
 #include "core/strings.h"
 #include "trace/kernel_name.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/insight.h"
+#include "workflows/llm_causes/slow_causes.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session_choice.h"
 
@@ -94,14 +96,15 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
   return {};
 }
 
-core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded) {
+// `one_load`: what is measured does not change within the session.
+core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool one_load) {
   const trace::NameTable& names = loaded.names();
   AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
   AACO_ASSIGN(const auto blocks, loaded.rows<trace::LoopBlockRow>());
   std::vector<trace::IterationRow> measured;
   for (const auto& row : iterations)
     if (names.text(row.phase) == "measure" || names.text(row.phase) == "step") measured.push_back(row);
-  std::vector<Anomaly> all = analytics::anomaly::of_iterations(measured);
+  std::vector<Anomaly> all = one_load ? analytics::anomaly::of_iterations(measured) : std::vector<Anomaly>();
   std::vector<Anomaly> counters = analytics::anomaly::of_blocks(blocks, names);
   analytics::anomaly::join_causes(all, counters);
   append(all, std::move(counters));
@@ -110,9 +113,36 @@ core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded) {
   return analytics::anomaly::grouped(std::move(all));
 }
 
+core::Status explain_load(const std::string& path, const trace::SessionManifest& manifest, Explanation& out) {
+  out.load = std::string(manifest.outcome.llm["summary"].text());
+  for (const trace::Warning& warning : manifest.warnings)
+    if (warning.id.starts_with("llm.")) out.causes.push_back(warning.message);
+  for (const Json& cause : manifest.outcome.llm["causes"].items()) out.causes.emplace_back(cause.text());
+  const std::string file = core::join_path(path, "metrics/llm_summary.json");
+  if (!core::exists(file)) return {};
+  AACO_ASSIGN(const Json summary, core::read_json_file(file));
+  out.levels = static_cast<std::int64_t>(summary["levels"].items().size());
+  for (const Json& level : summary["levels"].items())
+    if (const auto text = level["slow_tokens"]["text"].text(); !text.empty())
+      out.slow_tokens.push_back(fmt::format("{}: {}", level["load"].text(), text));
+  return {};
+}
+
+core::Status join_recording(const std::string& path, const std::string& observe, const Services& services, Explanation& out) {
+  if (observe.empty()) return {};
+  AACO_ASSIGN(const std::string recording, tracelake::find_session(services.paths.sessions, observe));
+  AACO_ASSIGN(const ObservedCauses joined, observed_causes(path, recording));
+  out.observed = describe(joined.server);
+  out.causes.insert(out.causes.end(), joined.causes.begin(), joined.causes.end());
+  out.slow_tokens.clear();
+  for (const auto& [load, times] : joined.levels)
+    if (const std::string text = sentence_of(times); !text.empty()) out.slow_tokens.push_back(load + ": " + text);
+  return {};
+}
+
 }  // namespace
 
-core::Result<Explanation> explain(const std::string& session, const Services& services) {
+core::Result<Explanation> explain(const std::string& session, const Services& services, const std::string& observe) {
   AACO_ASSIGN(const std::string path, tracelake::find_session(services.paths.sessions, session));
   AACO_ASSIGN(const auto manifest, tracelake::read_manifest(path));
   AACO_TRY(tracelake::check_files_there(path, manifest));
@@ -120,16 +150,20 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
   Explanation out;
   out.session_id = manifest.id.text;
   LoadedSession loaded(path);
+  bool one_load = true;
+  if (!observe.empty() && manifest.kind != "llm")
+    return core::fail(core::ErrorCode::invalid_argument,
+                      fmt::format("session {} is of kind {}: --observe requires a load on a server", out.session_id, manifest.kind),
+                      "'aaco ls' lists sessions and kinds");
   // The client's work says nothing about what limits the server.
-  if (manifest.kind == "llm") {
-    out.load = std::string(manifest.outcome.llm["summary"].text());
-    for (const trace::Warning& warning : manifest.warnings)
-      if (warning.id.starts_with("llm.")) out.causes.push_back(warning.message);
-    for (const Json& cause : manifest.outcome.llm["causes"].items()) out.causes.emplace_back(cause.text());
+  if (manifest.kind == "llm" && !manifest.outcome.llm["summary"].text().empty()) {
+    AACO_TRY(explain_load(path, manifest, out));
+    one_load = out.levels <= 1;
+    AACO_TRY(join_recording(path, observe, services, out));
   } else {
     AACO_ASSIGN(out.bottleneck, bottleneck_document(loaded, manifest, metrics, services.paths));
   }
-  AACO_ASSIGN(out.anomalies, session_anomalies(loaded));
+  AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load));
   AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));
   return out;
 }
@@ -142,7 +176,11 @@ Json to_json(const Explanation& explanation) {
                            {"bottleneck", explanation.bottleneck},
                            {"anomalies", std::move(anomalies)},
                            {"compared_with_sessions", explanation.compared_with}});
-  if (!explanation.load.empty()) out.set("load", explanation.load).set("causes", Json::texts(explanation.causes));
+  if (!explanation.load.empty())
+    out.set("load", explanation.load)
+        .set("causes", Json::texts(explanation.causes))
+        .set("slow_tokens", Json::texts(explanation.slow_tokens));
+  if (!explanation.observed.empty()) out.set("observed", explanation.observed);
   return out;
 }
 

@@ -23,6 +23,12 @@ constexpr std::size_t kMaxTraceSeries = 1000;
 
 std::int64_t now() { return core::SystemClock().now_ns(core::ClockId::realtime); }
 
+// A ratio to zero says nothing: tokens that arrive together have no time between them.
+void keep_positive(const std::string& id, std::vector<double> series, governance::BaselineSession& kept) {
+  std::erase_if(series, [](double value) { return !(value > 0); });
+  if (!series.empty()) kept.series[id] = governance::thin_series(series, kMaxTraceSeries);
+}
+
 governance::BaselineSession kept_of(const ComparedSession& session, const std::map<std::string, governance::Budget>& budgets) {
   governance::BaselineSession kept;
   kept.id = session.id;
@@ -39,7 +45,7 @@ governance::BaselineSession kept_of(const ComparedSession& session, const std::m
   for (const auto& metric : session.metrics)
     if (budgets.contains(metric.id) && std::isfinite(metric.value) && !of_work(metric.id)) kept.metrics.push_back(metric);
   for (const auto& [id, series] : session.series)
-    if (budgets.contains(id)) kept.series[id] = governance::thin_series(series, kMaxTraceSeries);
+    if (budgets.contains(id)) keep_positive(id, series, kept);
   if (!session.work) return kept;
   for (const auto& [id, series] : session.work->series)
     if (budgets.contains(id) && std::all_of(series.begin(), series.end(), [](double value) { return value > 0; }))
@@ -135,7 +141,7 @@ core::Result<std::string> add_baseline(const BaselineRequest& request, const Ser
   baseline.tool_version = services.tool_version;
   AACO_TRY(fill_budgets(request, side, services, baseline));
   for (const auto& fact : side.sessions.front().fingerprint.facts) baseline.fingerprint[fact.key] = fact.value;
-  if (const auto manifest = tracelake::read_manifest(side.sessions.back().path); manifest && manifest->kind == "run")
+  if (const auto manifest = tracelake::read_manifest(side.sessions.back().path); manifest && (manifest->kind == "run" || manifest->kind == "llm"))
     baseline.request = manifest->request.dump(-1);
   for (const auto& session : side.sessions) baseline.sessions.push_back(kept_of(session, baseline.budgets));
   AACO_TRY(write_baseline(path, baseline));

@@ -47,10 +47,36 @@ core::Result<RunRequest> request_for(const GateRequest& request, const governanc
   return run_request_from_json(document);
 }
 
-core::Result<std::string> measure_one(const RunRequest& run_request, const std::string& name, const InjectedDelay& delay,
+// The load on a server or the decoder in this process; empty: a run.
+core::Result<std::optional<LlmSide>> llm_side_for(const GateRequest& request, const governance::Baseline& baseline) {
+  if (request.llm || request.run || baseline.request.empty()) return request.llm;
+  AACO_ASSIGN(const Json document, Json::parse(baseline.request));
+  if (!is_llm_request(document)) return std::optional<LlmSide>();
+  RunRequest run;
+  if (document["url"].text().empty()) {
+    AACO_ASSIGN(run, run_request_from_json(document));
+  }
+  AACO_ASSIGN(LlmSide side, llm_side_from_json(document, run));
+  return std::optional(std::move(side));
+}
+
+core::Result<std::string> measure_load(LlmSide side, const GateRequest& request, const std::string& name,
+                                       const Services& services) {
+  if (request.delay != InjectedDelay{})
+    return core::fail(ErrorCode::invalid_argument, "--inject-delay does not apply to sessions of 'aaco llm'",
+                      "it delays the calls of 'aaco run'");
+  if (tag_of(side).empty()) tag_of(side) = "gate-" + name;
+  AACO_ASSIGN(const SessionOutcome made, measure_llm(side, services));
+  return made.path;
+}
+
+core::Result<std::string> measure_one(const GateRequest& request, const governance::Baseline& baseline,
                                       const Services& services) {
-  RunRequest one = run_request;
-  one.delay = delay;
+  AACO_ASSIGN(auto side, llm_side_for(request, baseline));
+  if (side) return measure_load(*std::move(side), request, baseline.name, services);
+  AACO_ASSIGN(RunRequest one, request_for(request, baseline));
+  const std::string& name = baseline.name;
+  one.delay = request.delay;
   if (one.tag.empty()) one.tag = "gate-" + name;
   AACO_ASSIGN(const SessionOutcome made, run(one, services));
   return made.path;
@@ -98,8 +124,7 @@ core::Result<GateOutcome> gate(const GateRequest& request, const Services& servi
   if (expired_or_refused(request, a, outcome)) return outcome;
   std::vector<std::string> candidates = request.sessions;
   const auto measure_another = [&]() -> core::Status {
-    AACO_ASSIGN(const RunRequest run_request, request_for(request, *a.baseline));
-    AACO_ASSIGN(std::string made, measure_one(run_request, a.baseline->name, request.delay, services));
+    AACO_ASSIGN(std::string made, measure_one(request, *a.baseline, services));
     outcome.measured.push_back(made);
     candidates.push_back(std::move(made));
     return {};

@@ -144,7 +144,11 @@ Json to_json(const LlmRequest& request, const LlmPlan& plan) {
                            {"model", plan.body.model},
                            {"api", std::string(to_string(plan.body.api))},
                            {"load", std::move(levels)}});
-  if (!request.rates.empty()) out.set("arrivals", request.arrivals);
+  Json concurrency = Json::array(), rates = Json::array();
+  for (const std::int64_t one : request.concurrency) concurrency.push(one);
+  for (const double one : request.rates) rates.push(one);
+  if (!request.concurrency.empty()) out.set("concurrency", std::move(concurrency));
+  if (!request.rates.empty()) out.set("rates", std::move(rates)).set("arrivals", request.arrivals);
   if (!request.replay.empty())
     out.set("replay", core::base_name(request.replay)).set("replay_speed", request.replay_speed.value_or(1));
   out.set_if("max_open", request.max_open)
@@ -161,6 +165,9 @@ Json to_json(const LlmRequest& request, const LlmPlan& plan) {
       .set("continuous_usage", request.continuous_usage);
   if (!request.slo.empty()) out.set("slo", request.slo);
   out.set_if("price_per_hour", request.price_per_hour).set_if("cancel_after_ns", request.cancel_after_ns);
+  out.set("telemetry", request.telemetry);
+  if (request.ebpf) out.set("ebpf", true);
+  if (!request.observe.empty()) out.set("observe", request.observe);
   out.set("seed", request.seed)
       .set("timeout_ns", request.timeout_ns)
       .set("retries", request.retries)
@@ -169,7 +176,7 @@ Json to_json(const LlmRequest& request, const LlmPlan& plan) {
 }
 
 LlmWork::LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream)
-    : plan_(plan), level_(level), random_(core::Random(plan.body.seed).fork(stream)) {}
+    : plan_(plan), level_(level), random_(core::Random(plan.body.seed).fork(stream)), measured_(stream != 0 && stream != UINT64_MAX) {}
 
 std::optional<serving::Work> LlmWork::next() {
   const bool open = !level_.concurrency;
@@ -186,7 +193,7 @@ std::optional<serving::Work> LlmWork::next() {
     text += serving::random_text(work.prompt_tokens, random_);
   } else {
     const serving::Prompt& prompt = plan_.prompts[index_ % plan_.prompts.size()];
-    text += prompt.text;
+    text += plan_.replayed && !measured_ ? serving::random_text(prompt.prompt_tokens, random_) : prompt.text;
     work.prompt_tokens = prompt.prompt_tokens;
     if (prompt.output_tokens) work.output_tokens = *prompt.output_tokens;
   }

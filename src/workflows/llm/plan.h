@@ -48,7 +48,8 @@ core::Result<LlmPlan> plan_llm(const LlmRequest& request, const Services& servic
 // What is stored of the request: no header values and no key.
 core::Json to_json(const LlmRequest& request, const LlmPlan& plan);
 
-// The requests of a level, in their order. Every level and every run with the same seed has the same ones.
+// The requests of a level, in their order. `stream` 0 is the warm-up and UINT64_MAX the probe: of a replayed trace they take the
+// lengths, not the text, which would be in the server's prefix cache then. Every level and every run with the same seed has the same ones.
 // With several turns a request is the next turn of the conversation that has waited longest, or the first of a new one.
 class LlmWork final : public serving::WorkSource {
  public:
@@ -66,6 +67,7 @@ class LlmWork final : public serving::WorkSource {
   const LlmPlan& plan_;
   const LlmLevel& level_;
   core::Random random_;
+  bool measured_;  // otherwise a warm-up or a probe
   std::size_t index_ = 0;
   std::map<std::int64_t, Conversation> conversations_;
   std::deque<std::int64_t> waiting_;  // for their next turn

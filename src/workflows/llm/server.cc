@@ -28,6 +28,8 @@ core::Error refusal(const serving::RequestRecord& record) {
     error.remedy = "check the API key: --api-key-file or AACO_API_KEY";
   else if (status == 404)
     error.remedy = "check the path of --url (most servers: /v1) and --model";
+  else if (status >= 300 && status < 400)
+    error.remedy = "use the address it redirects to as --url: a load does not follow redirections";
   else if (record.outcome == Outcome::protocol)
     error.remedy = "check that --url is the address of an OpenAI-compatible API (most servers: http://HOST:PORT/v1)";
   else if (record.outcome == Outcome::tls)

@@ -5,10 +5,13 @@
 #include <algorithm>
 
 #include "analytics/llm_ceiling.h"
+#include "analytics/llm_energy.h"
+#include "analytics/llm_slow.h"
 #include "core/numbers.h"
 #include "serving/rows.h"
 #include "trace/sink.h"
 #include "tracelake/lake.h"
+#include "workflows/llm_causes/slow_causes.h"
 
 namespace aaco::workflows {
 namespace {
@@ -113,6 +116,14 @@ void warn(LlmSummary& summary, const Load& load) {
          "use a longer --duration"});
 }
 
+std::optional<double> joules_per_token(const std::vector<trace::SystemEventRow>& events, const std::vector<trace::GpuEventRow>& gpu,
+                                       const trace::NameTable& names, std::int32_t machine, const Load& load, std::int64_t from,
+                                       std::int64_t to) {
+  const auto joules = analytics::llm::joules_of(events, gpu, names, machine, from, to);
+  const double tokens = load.rates.output_tokens_per_second.value_or(0) * load.duration_s;
+  return joules && tokens > 0 ? std::optional(*joules / tokens) : std::nullopt;
+}
+
 std::size_t level_that_counts(const std::vector<Load>& loads, const analytics::llm::Curve& curve) {
   if (curve.last_within_slo) return *curve.last_within_slo;
   return static_cast<std::size_t>(
@@ -125,7 +136,10 @@ std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm:
   if (loads.size() < 2) return {};
   if (!slo.empty()) {
     if (!curve.last_within_slo) return fmt::format("; no level meets {}", to_string(slo));
-    return ", the highest level that meets the SLO";
+    const bool last = *curve.last_within_slo + 1 == loads.size();
+    return fmt::format(", the highest level that meets the SLO{}", last           ? ""
+                                                                   : curve.queues ? "; beyond it requests queue"
+                                                                                  : "; the next one breaks it");
   }
   if (curve.knee && curve.queues) return fmt::format("; knee at {}: beyond it requests queue", loads[*curve.knee].name);
   if (curve.knee) return fmt::format("; knee at {}: beyond it throughput hardly grows", loads[*curve.knee].name);
@@ -166,10 +180,16 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   AACO_ASSIGN(const auto requests, tracelake::read_table<trace::LlmRequestRow>(session_path, names));
   AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
   AACO_ASSIGN(const auto events, tracelake::read_table<trace::SystemEventRow>(session_path, names));
+  AACO_ASSIGN(const auto gpu, tracelake::read_table<trace::GpuEventRow>(session_path, names));
+  AACO_ASSIGN(const auto sched, tracelake::read_table<trace::SchedEventRow>(session_path, names));
   LlmSummary summary;
   const auto loads = analytics::llm::measure_loads(requests, chunks, names, slo);
+  const analytics::llm::SlowTokens slow_tokens({events, gpu, sched, options.machine, options.server_sampled, options.clock_error_ns},
+                                               names);
+  const auto unloaded = unloaded_first_token(loads);
   Json levels = Json::array();
   std::vector<OwnLimit> limits;
+  std::vector<std::optional<double>> token_joules;
   for (const Load& load : loads) {
     std::int64_t from = INT64_MAX, to = INT64_MIN;
     for (const auto& row : requests) {
@@ -180,14 +200,19 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
     limits.push_back(judge_client(load, analytics::llm::own_state(events, names, from, to)));
     judge_ceiling(load, options.client_ceiling, limits.back());
     Json level = to_json(load, limits.back());
+    token_joules.push_back(options.server_sampled ? joules_per_token(events, gpu, names, options.machine, load, from, to)
+                                                  : std::nullopt);
+    level.set_if("energy_per_token_joules", token_joules.back());
     warn(summary, load);
-    ServerState server = analytics::llm::server_state(events, names, from, to);
+    ServerState server = analytics::llm::server_state(events, names, from, to, options.machine);
     if (!options.server_sampled) server.cpu_cores = server.run_queue_ratio = server.throttled_ratio = {};  // of another process
     const auto stalls = analytics::llm::prefill_stalls(requests, chunks, names, load.name);
     const auto causes = server_causes(server, stalls, limits.back());
     if (options.server_sampled || server.readings > 0 || stalls) level.set("server", to_json(server, stalls, causes));
     for (const ServerCause& cause : causes)
       summary.warnings.push_back({"llm.server_cause", load.name + ": " + cause.text, cause.remedy});
+    const auto slow = slow_tokens.find(requests, chunks, names, load.name, unloaded);
+    level.set("slow_tokens", to_json(slow).set("text", sentence_of(slow)));
     if (!options.definitions.empty()) {
       Json tools = Json::object();
       for (const auto tool : options.definitions)
@@ -205,6 +230,8 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   const auto curve = judge_curve(loads, slo);
   const std::size_t counts = level_that_counts(loads, curve);
   summary.metrics = metrics_of(loads[counts], limits[counts]);
+  if (token_joules[counts])
+    summary.metrics.push_back({"llm.energy_per_token_joules", *token_joules[counts], "J", {}, {}});
   const auto& rates = loads[counts].steady ? *loads[counts].steady : loads[counts].rates;
   if (options.price_per_hour && rates.output_tokens_per_second && *rates.output_tokens_per_second > 0)
     summary.metrics.push_back(

@@ -24,9 +24,11 @@ struct LlmSummary {
 struct LlmSummaryOptions {
   analytics::llm::Slo slo;
   std::optional<double> price_per_hour;
-  bool server_sampled = false;           // the process of the session's telemetry is the server
+  bool server_sampled = false;           // the processes of the session's telemetry are the server's
   std::optional<double> client_ceiling;  // chunks per second, by --self-test
   std::vector<analytics::llm::Tool> definitions;
+  std::int32_t machine = 0;         // rank of the rows of the server's machine
+  std::int64_t clock_error_ns = 0;  // of their times
 };
 core::Result<LlmSummary> summarize_llm(const std::string& session_path, const LlmSummaryOptions& options);
 

@@ -99,6 +99,7 @@ Json to_json(const LlmModelRequest& request, const DecoderPlan& plan) {
   for (const DecoderLevel& level : plan.levels) levels.push(level.name);
   Json out = plan.run.request;
   out.set("prompt_tokens", request.prompt_tokens).set("output_tokens", request.output_tokens).set("levels", std::move(levels));
+  out.set("main_batch", request.batches.front());
   out.set("requests", request.requests).set("duration_ns", request.duration_ns).set("warmup", request.warmup);
   return out;
 }

@@ -5,6 +5,7 @@
 #include "core/random.h"
 #include "hardware/inventory.h"
 #include "hardware/secrets.h"
+#include "hardware/time_sync.h"
 #include "workflows/session/metrics_files.h"
 
 namespace aaco::workflows {
@@ -52,6 +53,8 @@ core::Status SessionDraft::write_lockbox(std::vector<hardware::Fact> subject, co
   manifest_.fingerprint = fingerprint.hash;
   const auto command = hardware::clean_command(services_->command_line);
   Json document = to_json(inventory);
+  if (const auto sync = hardware::read_time_sync())
+    document.set("time_sync", Json::object({{"synchronised", sync->synchronised}, {"max_error_ns", sync->max_error_ns}}));
   document.set("libraries", libraries);
   document.set("command", Json::texts(command.words));
   document.set("command_values_removed", command.removed);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analytics/llm_slow.h"
 #include "core/files.h"
 #include "core/numbers.h"
 #include "tracelake/lake.h"
@@ -18,6 +19,10 @@ constexpr std::size_t kSlowRequests = 5;
 constexpr double kWideInterval = 0.25;    // relative half width from which a median says little
 constexpr std::size_t kMaxChunks = 2000;  // of a slow request's timeline
 
+std::string cause_text(std::string_view id) {
+  return std::string(analytics::llm::text_of_cause(id == "unexplained" ? "" : id));
+}
+
 core::Result<Llm::Level> level_of(const Json& json) {
   Llm::Level level{.load = std::string(json["load"].text()),
                    .requests = json["requests"].as_i64().value_or(0),
@@ -25,12 +30,30 @@ core::Result<Llm::Level> level_of(const Json& json) {
                    .failures = {},
                    .metrics = {},
                    .client_limit = {},
-                   .vouched_per_second = json["client"]["vouched_per_second"].as_f64()};
+                   .vouched_per_second = json["client"]["vouched_per_second"].as_f64(),
+                   .server_causes = {},
+                   .slow_tokens = json["slow_tokens"]["slow_first_tokens"].as_i64().value_or(0) +
+                                  json["slow_tokens"]["slow_gaps"].as_i64().value_or(0),
+                   .slow_causes = {}};
   for (const auto& [kind, failure] : json["failures"].members())
     level.failures.emplace_back(kind, failure["count"].as_i64().value_or(0));
   AACO_ASSIGN(level.metrics, trace::metrics_from_json(json["metrics"]));
   for (const Json& reason : json["client"]["reasons"].items()) level.client_limit.emplace_back(reason.text());
+  for (const Json& cause : json["server"]["causes"].items()) level.server_causes.emplace_back(cause.text());
+  for (const auto& [cause, count] : json["slow_tokens"]["causes"].members())
+    level.slow_causes.emplace_back(cause_text(cause), count.as_i64().value_or(0));
+  std::stable_sort(level.slow_causes.begin(), level.slow_causes.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   return level;
+}
+
+// Of the slowest token of each request that has one.
+void add_causes(std::vector<Llm::SlowRequest>& slow, const Json& levels) {
+  for (Llm::SlowRequest& request : slow)
+    for (const Json& level : levels.items())
+      for (const Json& one : level["slow_tokens"]["longest"].items())
+        if (request.cause.empty() && one["request"].as_i64() == request.request && !one["cause"].text().empty())
+          request.cause = cause_text(one["cause"].text());
 }
 
 std::vector<Llm::SlowRequest> slowest(std::vector<trace::LlmRequestRow> requests, const trace::NameTable& names) {
@@ -91,6 +114,7 @@ core::Status fill_llm(report::ReportModel& model, const std::string& session_pat
   Llm section{.summary = std::string(document["summary"].text()),
               .slo = std::string(document["slo"].text()),
               .knee = std::string(document["knee"].text()),
+              .counts = std::string(document["counts"].text()),
               .levels = {},
               .slow = {}};
   for (const Json& json : document["levels"].items()) {
@@ -102,6 +126,7 @@ core::Status fill_llm(report::ReportModel& model, const std::string& session_pat
   AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
   section.slow = slowest(requests, names);
   add_chunks(section.slow, requests, chunks, names);
+  add_causes(section.slow, document["levels"]);
   model.verdict = fmt::format("{}: {}.", shown_name(model.session.outcome.model), section.summary);
   model.verdict_confidence = confidence_of(model, section);
   model.headline_metrics.clear();

@@ -1,6 +1,7 @@
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
-import { duration, text } from '../format/quantity.ts';
+import { duration, kNoBreak, text } from '../format/quantity.ts';
 import { metricTip, type Report } from '../model/report.ts';
+import { LoadCurve } from './load_curve.tsx';
 
 // As src/report/llm_section.h writes it.
 interface Level {
@@ -11,6 +12,9 @@ interface Level {
   metrics: Record<string, { value: number; unit: string; ci95?: number[] }>;
   client_limit?: string[];
   vouched_per_second?: number;
+  server_causes?: string[];
+  slow_tokens?: number;
+  slow_causes?: Record<string, number>;
 }
 
 interface SlowRequest {
@@ -22,12 +26,14 @@ interface SlowRequest {
   longest_gap_ns?: number;
   output_tokens?: number;
   chunk_ns?: number[];
+  cause?: string;
 }
 
 interface Llm {
   summary: string;
   slo?: string;
   knee?: string;
+  counts?: string;
   levels: Level[];
   slow?: SlowRequest[];
 }
@@ -41,13 +47,18 @@ declare module '../model/report.ts' {
 const levelsOf = (report: Report): Level[] => (Array.isArray(report.extra?.llm?.levels) ? report.extra.llm.levels : []);
 const slowOf = (report: Report): SlowRequest[] => (Array.isArray(report.extra?.llm?.slow) ? report.extra.llm.slow : []);
 
-const kColumns: [string, string][] = [
-  ['requests/s', 'llm.requests_per_second'],
-  ['tokens/s', 'llm.output_tokens_per_second'],
-  ['TTFT P50', 'llm.ttft_p50_ns'],
-  ['TTFT P99', 'llm.ttft_p99_ns'],
-  ['TPOT P50', 'llm.tpot_p50_ns'],
-  ['good', 'llm.good_ratio'],
+interface Column {
+  name: string;
+  metric: string;
+  wide?: boolean; // not on a narrow screen
+}
+const kColumns: Column[] = [
+  { name: 'requests/s', metric: 'llm.requests_per_second' },
+  { name: 'tokens/s', metric: 'llm.output_tokens_per_second', wide: true },
+  { name: 'TTFT P50', metric: 'llm.ttft_p50_ns' },
+  { name: 'TTFT P99', metric: 'llm.ttft_p99_ns' },
+  { name: 'TPOT P50', metric: 'llm.tpot_p50_ns', wide: true },
+  { name: 'good', metric: 'llm.good_ratio', wide: true },
 ];
 
 function cell(level: Level, id: string) {
@@ -67,34 +78,75 @@ function Tokens({ slow, longest }: { slow: SlowRequest; longest: number }) {
   );
 }
 
-function LlmSection({ report, id, title }: SectionProps) {
-  const levels = levelsOf(report);
-  const slow = slowOf(report);
-  const longest = Math.max(1, ...slow.map((request) => request.e2el_ns));
+// What slow tokens waited for, level by level.
+function SlowCauses({ levels }: { levels: Level[] }) {
+  const slow = levels.filter((level) => (level.slow_tokens ?? 0) > 0);
+  const causes = [...new Set(slow.flatMap((level) => Object.keys(level.slow_causes ?? {})))];
+  if (causes.length === 0) return null;
   return (
-    <Section id={id} title={title} lead="Latency counts from when a request was due. Quantiles cover complete responses; failures are counted separately.">
-      <table class="legend scaling">
-        <thead><tr><th scope="col">Load</th>{kColumns.map(([name, metric]) => <th key={metric} scope="col" class="right" title={metricTip(report, metric)}>{name}</th>)}<th scope="col" class="right">failed</th></tr></thead>
+    <>
+      <h3 class="load-part">Slow tokens</h3>
+      <p class="quiet">First tokens and gaps between tokens of more than three times the usual, by what they waited for.</p>
+      <table class="legend scaling load-table">
+        <thead><tr><th scope="col">Load</th><th scope="col" class="right">slow</th><th scope="col">waited for</th></tr></thead>
         <tbody>
-          {levels.map((level, index) => (
-            <tr key={index}>
-              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block" title={level.client_limit[0]}>the client was the bottleneck</span> : null}</th>
-              {kColumns.map(([, metric]) => <td key={metric} class="right">{cell(level, metric)}</td>)}
-              <td class="right">{level.requests - level.complete || ''}</td>
+          {slow.map((level) => (
+            <tr key={level.load}>
+              <th scope="row">{level.load}</th>
+              <td class="right">{level.slow_tokens}</td>
+              <td class="causes">{Object.entries(level.slow_causes ?? {}).map(([cause, count]) => <span key={cause} class="cause">{count}{kNoBreak}×{kNoBreak}{cause}</span>)}</td>
             </tr>
           ))}
         </tbody>
       </table>
+    </>
+  );
+}
+
+function ServerCauses({ levels }: { levels: Level[] }) {
+  const slow = levels.filter((level) => level.server_causes?.length);
+  if (slow.length === 0) return null;
+  return (
+    <ul class="server-causes">
+      {slow.flatMap((level) => (level.server_causes ?? []).map((cause) => <li key={level.load + cause}><strong>{level.load}</strong>: {cause}</li>))}
+    </ul>
+  );
+}
+
+function LlmSection({ report, id, title }: SectionProps) {
+  const levels = levelsOf(report);
+  const slow = slowOf(report);
+  const longest = Math.max(1, ...slow.map((request) => request.e2el_ns));
+  const columns = kColumns.filter(({ metric }) => levels.some((level) => level.metrics?.[metric] !== undefined));
+  const someFailed = levels.some((level) => level.requests > level.complete);
+  const place = (column: Column) => (column.wide ? 'right narrow' : 'right');
+  return (
+    <Section id={id} title={title} lead="Latency counts from when a request was due. Quantiles cover complete responses; failures are counted separately.">
+      <LoadCurve levels={levels} knee={report.extra?.llm?.knee} counts={report.extra?.llm?.counts} />
+      <table class="legend scaling load-table">
+        <thead><tr><th scope="col">Load</th>{columns.map((column) => <th key={column.metric} scope="col" class={place(column)} title={metricTip(report, column.metric)}>{column.name}</th>)}{someFailed && <th scope="col" class="right">failed</th>}</tr></thead>
+        <tbody>
+          {levels.map((level, index) => (
+            <tr key={index}>
+              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block" title={level.client_limit[0]}>the client was the bottleneck</span> : null}</th>
+              {columns.map((column) => <td key={column.metric} class={place(column)}>{cell(level, column.metric)}</td>)}
+              {someFailed && <td class="right">{level.requests - level.complete || ''}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <ServerCauses levels={levels} />
+      <SlowCauses levels={levels} />
       {slow.length > 0 && (
-        <table class="legend">
-          <thead><tr><th scope="col">Slowest requests</th><th scope="col" class="right">latency</th><th scope="col" class="right">to first token</th><th scope="col">chunks over time</th></tr></thead>
+        <table class="legend load-table">
+          <thead><tr><th scope="col">Slowest requests</th><th scope="col" class="right">latency</th><th scope="col" class="right">to first token</th><th scope="col" class="narrow">chunks over time</th></tr></thead>
           <tbody>
             {slow.map((request) => (
               <tr key={request.request}>
-                <th scope="row">request {request.request}</th>
+                <th scope="row">request {request.request}{request.cause ? <span class="quiet narrow-block">{request.cause}</span> : null}</th>
                 <td class="right">{duration(request.e2el_ns)}</td>
                 <td class="right">{request.first_token_ns === undefined ? '' : duration(request.first_token_ns)}</td>
-                <td><Tokens slow={request} longest={longest} /></td>
+                <td class="narrow"><Tokens slow={request} longest={longest} /></td>
               </tr>
             ))}
           </tbody>

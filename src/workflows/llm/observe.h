@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "workflows/llm/levels.h"
+#include "workflows/llm_causes/observed.h"
+
+namespace aaco::workflows {
+
+// A recording of the server's machine, named on the command line: waits while it is under way, at most a minute.
+// Its rows within the load go to the draft's sink.
+core::Result<ObservedServer> join_observed(const std::string& name, const std::vector<RanLevel>& levels, SessionDraft& draft,
+                                           const Services& services);
+
+}  // namespace aaco::workflows
