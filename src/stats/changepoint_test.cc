@@ -112,7 +112,8 @@ bool reported(const std::vector<double>& series, std::int64_t count, std::int64_
   return std::any_of(found.begin(), found.end(), [&](std::int64_t one) { return std::abs(one - place) <= 2; });
 }
 
-// Of 100 series with a step of 6 deviations at `place`, those that have it reported with its third value and with every longer prefix.
+// Of 100 series with a step of 6 deviations at `place`, those that have it reported with its third value and with every longer
+// prefix.
 int confirmed_steps(int place) {
   int confirmed = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
