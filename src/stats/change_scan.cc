@@ -28,6 +28,9 @@ constexpr double kMemory = 12;                 // values of earlier noise
 constexpr std::size_t kNoiseReach = 30;        // values on either side whose noise is compared with the segment's
 constexpr double kNoiseExcess[] = {1.2, 1.3};  // how much larger it may be: on both sides, after the step
 constexpr double kPriorValues = 4;             // weight of the segment's noise in the noise after a step
+constexpr double kTallDeviations = 4.5;        // of the values around both levels: a step this high after few values ...
+constexpr double kTallGain = 3;                // ... may have this much less gain
+constexpr std::size_t kTallBefore = 18, kTallValues = 64;  // with at least so many values before it, and at most so many in all
 constexpr double kMinNorm2 = 1e-9;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -101,6 +104,7 @@ class Scan {
   [[nodiscard]] bool place_known(const Explanation& one) const;
   [[nodiscard]] bool shape_known(const Explanation& one) const;
   [[nodiscard]] double gain_by_local_noise(const Explanation& one) const;
+  [[nodiscard]] bool is_tall_step(const Explanation& one) const;
 
  private:
   [[nodiscard]] double cost(std::size_t r, double rss, double price) const {
@@ -216,6 +220,17 @@ double Scan::gain_by_local_noise(const Explanation& one) const {
   return (gain(one) + paid) / excess - paid;
 }
 
+// Few values say little about the noise, so that a high step has a small gain: its height decides.
+bool Scan::is_tall_step(const Explanation& one) const {
+  const std::size_t n = segment_.size();
+  if (one.shape != FoundShape::step || n > kTallValues || one.place < kTallBefore) return false;
+  double before = 0, after = 0, squares = 0;
+  for (std::size_t k = 0; k < n; ++k)
+    (k < one.place ? before : after) += segment_[k] / static_cast<double>(k < one.place ? one.place : n - one.place);
+  for (std::size_t k = 0; k < n; ++k) squares += std::pow(segment_[k] - (k < one.place ? before : after), 2);
+  return std::abs(after - before) >= kTallDeviations * std::sqrt(squares / static_cast<double>(n - 2));
+}
+
 }  // namespace
 
 void NoiseMemory::absorb(const GrowingSegment& segment, double white_variance) {
@@ -244,7 +259,7 @@ std::optional<FoundChange> scan_for_change(const GrowingSegment& segment, const 
   const Scan scan(segment, memory, white_variance);
   const Explanation best = scan.best(thorough);
   if (best.place == 0) return std::nullopt;
-  const double threshold = scan.threshold(best.rho);
+  const double threshold = scan.threshold(best.rho) - (scan.is_tall_step(best) ? kTallGain : 0);
   if (scan.gain(best) <= threshold) return std::nullopt;
   if (segment.size() - best.place < kYoung && !(scan.place_known(best) && scan.shape_known(best))) return std::nullopt;
   const double gain = scan.gain_by_local_noise(best);

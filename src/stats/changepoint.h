@@ -25,7 +25,8 @@ struct ChangePoint {
 
 // The changes of level and slope of a series. The series is read from its start, as it came: the segment that has begun is held
 // against a level, a line and a parabola, each with first-order autocorrelated noise (exact restricted likelihood over a grid of
-// correlations), and a step, a step on a slope or a bend must explain it better by 4 + 3 log n + 8 rho^2 (stats/change_scan.h).
+// correlations), and a step, a step on a slope or a bend must explain it better by 4 + 3 log n + 8 rho^2 (stats/change_scan.h),
+// a high step after few values by 3 less.
 // What is found ends the segment and stays: a longer series has the same changes at the same places, unless a step is reversed
 // within four values, which takes both back, or a repeating pattern (stats/season.h) becomes known, which is taken off first.
 // Three values after a step are the fewest that show it, of six in all; a bend takes twelve. Single and double outliers are no

@@ -12,7 +12,8 @@ using duckdb::literal;
 // Version 2 pages hold differences of integers: a kernel table takes a sixth of the room and less time. Columns of many values
 // give up their dictionary early. Bloom filters would stay in memory until the file ends: megabytes per minute of a long
 // recording, and no query selects by single values. A row group is kept in memory until it is full: a small one stays in the
-// processor's cache. What describes it stays in memory until the file ends, so long recordings have larger ones (docs/results.md).
+// processor's cache. What describes it stays in memory until the file ends, so long recordings have larger ones
+// (docs/results.md).
 constexpr int kRowGroup = 30720, kRecordedRowGroup = 122880;
 
 int row_group_of(std::string_view table) { return table == "sched_events" ? kRecordedRowGroup : kRowGroup; }
@@ -52,7 +53,10 @@ core::Result<duckdb::Connection> StoreDatabase::connect() {
 }
 
 ParquetCopy::ParquetCopy(StoreDatabase& database, std::string_view table, std::vector<FileField> fields)
-    : database_(database), function_("aaco_rows_" + std::string(table)), row_group_(row_group_of(table)), input_{std::move(fields)} {}
+    : database_(database),
+      function_("aaco_rows_" + std::string(table)),
+      row_group_(row_group_of(table)),
+      input_{std::move(fields)} {}
 
 ParquetCopy::~ParquetCopy() {
   if (thread_.joinable()) thread_.join();
@@ -77,11 +81,11 @@ core::Status ParquetCopy::start(ChunkSource& source, const std::string& file) {
   AACO_TRY(register_function(connection));
   AACO_TRY(core::make_directories(core::parent_path(file)));
   input_.source = &source;
-  thread_ = std::thread(
-      [this, &source, own = std::move(connection), sql = copy_statement("SELECT * FROM " + function_ + "()", file, row_group_)]() mutable {
-        result_ = own.run(sql);
-        source.consumer_ended();
-      });
+  thread_ = std::thread([this, &source, own = std::move(connection),
+                         sql = copy_statement("SELECT * FROM " + function_ + "()", file, row_group_)]() mutable {
+    result_ = own.run(sql);
+    source.consumer_ended();
+  });
   return {};
 }
 

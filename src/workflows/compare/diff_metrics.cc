@@ -295,7 +295,8 @@ std::string metric_hint(const std::string& name, const analytics::metrics::Metri
   if (const auto near = core::nearest(name, known); !near.empty()) return "did you mean " + std::string(near) + "?";
   // "median latency", "gpu_busy": each word is in the id or the title.
   std::string text = core::to_lower(name);
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '.' || c == '_' || c == '-'; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '.' || c == '_' || c == '-'; }, ' ');
   const auto words = core::split_words(text);
   std::string similar;
   std::size_t count = 0;
