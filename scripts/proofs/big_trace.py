@@ -9,6 +9,7 @@ number of events. Exit code 0: every limit held, 1: one did not, 77: not enough 
 """
 import argparse
 import json
+import multiprocessing
 import os
 import pathlib
 import random
@@ -27,34 +28,35 @@ KERNELS = ['void gemm_kernel<float, 128, 128, 32>(Params)', 'void at::native::ve
            'void softmax_warp_forward<float, float, 10>(float*, int)', 'Cijk_Ailk_Bljk_SB_MT128x128x32_MI32x32x2x1']
 
 
-def groups(count):
-    """One group of events per kernel, as bytes; times in microseconds."""
-    shape = (b'{"ph":"X","cat":"cpu_op","name":"aten::layer%d","pid":10,"tid":11,"ts":%d,"dur":9},\n'
-             b'{"ph":"X","cat":"cpu_op","name":"aten::op%d","pid":10,"tid":11,"ts":%d,"dur":8},\n'
-             b'{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":10,"tid":11,"ts":%d,"dur":3,"args":{"correlation":%d}},\n'
-             b'{"ph":"X","cat":"kernel","name":"%b","pid":0,"tid":7,"ts":%d,"dur":%d,"args":{"device":0,"stream":7,"correlation":%d}},\n')
-    names = [name.encode() for name in KERNELS]
-    now = 1_000_000
-    for i in range(count):
-        yield shape % (i % 40, now, i % 12, now + 1, now + 3, i + 1, names[i % 4], now + 8, 4 + i % 5, i + 1)
-        now += 10
-        if i % 10_000 == 9_999:
-            now += 50_000
+GROUPS_PER_BLOCK = 10_000      # then a gap
+GROUP_US, GAP_US, FIRST_US = 10, 50_000, 1_000_000
+SHAPE = (b'{"ph":"X","cat":"cpu_op","name":"aten::layer%d","pid":10,"tid":11,"ts":%d,"dur":9},\n'
+         b'{"ph":"X","cat":"cpu_op","name":"aten::op%d","pid":10,"tid":11,"ts":%d,"dur":8},\n'
+         b'{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":10,"tid":11,"ts":%d,"dur":3,"args":{"correlation":%d}},\n'
+         b'{"ph":"X","cat":"kernel","name":"%b","pid":0,"tid":7,"ts":%d,"dur":%d,"args":{"device":0,"stream":7,"correlation":%d}},\n')
+NAMES = [name.encode() for name in KERNELS]
+
+
+def block_text(block):
+    """One group of events per kernel, as bytes; times in microseconds. `block`: its number, and how many groups it has."""
+    number, count = block
+    now = FIRST_US + number * (GROUPS_PER_BLOCK * GROUP_US + GAP_US)
+    parts = []
+    for i in range(number * GROUPS_PER_BLOCK, number * GROUPS_PER_BLOCK + count):
+        parts.append(SHAPE % (i % 40, now, i % 12, now + 1, now + 3, i + 1, NAMES[i % 4], now + 8, 4 + i % 5, i + 1))
+        now += GROUP_US
+    return b''.join(parts)
 
 
 def write_trace(path, events):
     count = events // PER_GROUP
-    with open(path, 'wb', buffering=1 << 22) as out:
+    blocks = [(at // GROUPS_PER_BLOCK, min(GROUPS_PER_BLOCK, count - at)) for at in range(0, count, GROUPS_PER_BLOCK)]
+    with open(path, 'wb', buffering=1 << 22) as out, multiprocessing.Pool() as workers:
         out.write(b'{"schemaVersion":1,"deviceProperties":[{"id":0,"name":"AMD Instinct MI300X"}],"traceEvents":[\n')
-        block = []
-        for group in groups(count):
-            block.append(group)
-            if len(block) == 20_000:
-                out.write(b''.join(block))
-                block.clear()
-        out.write(b''.join(block))
+        for text in workers.imap(block_text, blocks):
+            out.write(text)
         out.write(b'{"ph":"M","name":"process_name","pid":10,"args":{"name":"python3"}}]}\n')
-    return count * PER_GROUP, (count * 10 + count // 10_000 * 50_000) / 1e6
+    return count * PER_GROUP, (count * GROUP_US + count // GROUPS_PER_BLOCK * GAP_US) / 1e6
 
 
 class Ran:

@@ -12,7 +12,8 @@
 namespace aaco::workflows {
 
 // Makes the levels of detail of a trace's timeline from its rows while an analysis reads them, so that they are decoded once.
-// add() in the order of starts (kernels and copies may alternate), end_table() before rows that begin earlier again, then finish().
+// add() in the order of starts (kernels and copies may alternate), end_table() before rows that begin earlier again, then
+// finish().
 // Does nothing where the plan is empty.
 class TimelineLevels {
  public:
@@ -25,12 +26,14 @@ class TimelineLevels {
     if (wanted_) events_.add(row);
   }
   void end_table() { events_.release(); }
-  void finish();
+  // After all other rows; reads the collectives of the flushed bundle, which are few.
+  core::Status finish(const std::string& session_path);
 
  private:
   void store(const analytics::levels::Track& track, std::int64_t resolution_ns, const analytics::levels::Segment& segment);
 
   bool wanted_;
+  trace::NameTable& names_;
   trace::Sink& sink_;
   std::vector<trace::NameId> kinds_;
   trace::StoredNames stored_;

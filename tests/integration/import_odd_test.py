@@ -114,7 +114,7 @@ class OddFiles(program.ProgramTest):
         database.close()
         self.refuse(path, 'a SQLite database without the tables of a known profiler')
 
-    def test_what_is_no_file_is_refused(self):
+    def test_other_paths_are_refused(self):
         self.refuse(self.folder / 'missing.json', 'No such file')
         self.refuse('/dev/zero', 'is a pipe or a device')
         empty = self.folder / 'empty'
@@ -133,7 +133,7 @@ class OddFiles(program.ProgramTest):
         self.assertIn('GPU 0 is busy for 40.5 %', outcome.output)
         self.assertIn('files were skipped', outcome.output)
 
-    def test_session_is_no_trace(self):
+    def test_sessions_are_refused(self):
         imported = self.aaco('import', self.file('good.json', GOOD), '--no-report', '--json').json()
         self.refuse(imported['path'] if 'path' in imported else self.session_path(), 'a session of aaco, not a trace')
 

@@ -126,21 +126,9 @@ class Analyser {
       if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
     }
     calls_ = nullptr, schedule_ = nullptr;
-    AACO_TRY(finish_levels());
+    AACO_TRY(levels_.finish(path_));
     attribution_ = attributor.finish();
     return launches_.status();
-  }
-
-  // Collectives are in a table of their own, and few.
-  core::Status finish_levels() {
-    levels_.end_table();
-    if (options_.levels.empty()) return {};
-    AACO_TRY(tracelake::scan_table<trace::CollectiveRow>(path_, names_, [&](std::span<const trace::CollectiveRow> rows) {
-      for (const auto& row : rows) levels_.add(row);
-      return go_on();
-    }));
-    levels_.finish();
-    return {};
   }
 
   Device& device(const DeviceKey& key) {

@@ -39,13 +39,7 @@ core::Result<HostCalls> read_host_calls(SessionDraft& draft, const analytics::le
     return go_on();
   };
   AACO_TRY(tracelake::scan_where<trace::ApiCallRow>(draft.writer().path(), out.names, {}, {{"arguments", "NULL"}}, visit));
-  timeline.end_table();
-  AACO_TRY(tracelake::scan_table<trace::CollectiveRow>(draft.writer().path(), out.names,
-                                                       [&](std::span<const trace::CollectiveRow> rows) -> core::Status {
-                                                         for (const auto& row : rows) timeline.add(row);
-                                                         return go_on();
-                                                       }));
-  timeline.finish();
+  AACO_TRY(timeline.finish(draft.writer().path()));
   out.steps = finder.finish();
   return out;
 }

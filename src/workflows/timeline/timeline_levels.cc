@@ -1,5 +1,10 @@
-#include "workflows/timeline/trace_events.h"
 #include "workflows/timeline_levels.h"
+
+#include <span>
+#include <type_traits>
+
+#include "tracelake/lake.h"
+#include "workflows/timeline/trace_events.h"
 
 namespace aaco::workflows {
 
@@ -9,10 +14,11 @@ using analytics::levels::Track;
 
 TimelineLevels::TimelineLevels(const Plan& plan, trace::NameTable& names, trace::Sink& sink)
     : wanted_(!plan.empty()),
+      names_(names),
       sink_(sink),
       stored_(names, sink),
-      fold_(plan.resolutions(),
-            [this](const Track& track, std::int64_t resolution_ns, const Segment& segment) { store(track, resolution_ns, segment); }),
+      fold_(plan.resolutions(), [this](const Track& track, std::int64_t resolution_ns,
+                                       const Segment& segment) { store(track, resolution_ns, segment); }),
       events_(names, EventSegments::Details::none,
               [this](const Track& track, const Segment& segment) { fold_.add(track, segment); }) {
   if (!wanted_) return;
@@ -37,9 +43,17 @@ void TimelineLevels::store(const Track& track, std::int64_t resolution_ns, const
   sink_.add(row);
 }
 
-void TimelineLevels::finish() {
-  events_.release();
+core::Status TimelineLevels::finish(const std::string& session_path) {
+  end_table();
+  if (!wanted_) return {};
+  AACO_TRY(tracelake::scan_table<trace::CollectiveRow>(session_path, names_,
+                                                       [&](std::span<const trace::CollectiveRow> rows) -> core::Status {
+                                                         for (const auto& row : rows) add(row);
+                                                         return sink_.status();
+                                                       }));
+  end_table();
   fold_.finish();
+  return sink_.status();
 }
 
 core::Status store_levels(const std::string& session_path, const Plan& plan, trace::Sink& sink,
@@ -48,13 +62,15 @@ core::Status store_levels(const std::string& session_path, const Plan& plan, tra
   trace::NameTable names;
   TimelineLevels levels(plan, names, sink);
   AACO_TRY(read_trace_rows(
-      session_path, names, EventSegments::Details::none, {}, [&](const auto& row) { levels.add(row); },
+      session_path, names, EventSegments::Details::none, {},
+      [&]<class Row>(const Row& row) {
+        if constexpr (!std::is_same_v<Row, trace::CollectiveRow>) levels.add(row);  // finish() reads them
+      },
       [&](bool table_ended) {
         if (table_ended) levels.end_table();
         return go_on();
       }));
-  levels.finish();
-  return sink.status();
+  return levels.finish(session_path);
 }
 
 }  // namespace aaco::workflows
