@@ -5,6 +5,7 @@ import pathlib
 import sys
 
 import check_corpus
+import planted_more  # noqa: F401 (registers its scenarios)
 import queries
 import table_queries
 from planted_host import Host
