@@ -156,7 +156,8 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
     const bool program = dispatchers_.contains({gap.rank, thread->second}) &&
                          (python_ranks_.contains(gap.rank) || longest_silence(frames, gap.start_ns, until) <= kSilenceNs);
     shares = host_time(frames, gap.start_ns, until, program ? own.python : own.unknown);
-    if (const CauseIndex most = largest(shares); most == own.python || most == own.framework || most == own.unknown)
+    const CauseIndex most = shares.empty() ? own.launch : largest(shares);
+    if (most == own.python || most == own.framework || most == own.unknown)
       if (const auto found = named_frames(gap); !found.empty()) {
         const Call* frame = found.back();
         const CauseIndex cause = frame->domain == HostDomain::cpu_op ? own.host_operator : own.host_code;
@@ -176,7 +177,7 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
     add_share(shares, cause, after);
   }
   sort_shares(shares);
-  const auto yields = [&](CauseIndex cause) { return book_->at(cause).weak || cause == own.synchronisation; };
+  const auto yields = [&](CauseIndex cause) { return book_->at(cause).weak || cause == own.synchronisation || cause == own.host_code || cause == own.host_operator; };
   if (yields(shares.front().cause)) {
     std::optional<HostShare> better;
     if (thread != launching_.end()) better = elsewhere(gap, thread->second);

@@ -69,6 +69,10 @@ TEST_F(NamedGapTest, UnknownFunctionIsNamed) {
   EXPECT_EQ(names_.text(explained_.host_frame), "checks.py(7): audit > <built-in method crc of Sum object>");
   EXPECT_EQ(explained_.cause, Cause::host_late);
 }
+TEST_F(NamedGapTest, NoHostTimeNamesNoFrame) {
+  launch(0.2, 0.9).call("python", "checks.py(7): audit", 0.1, 10.5);
+  EXPECT_EQ(cause(), "device-latency") << "the work was launched before the gap";
+}
 TEST_F(NamedGapTest, UnknownRangeIsNamed) {
   launch(10.9, 10.95).call("marker", "assemble", 1, 10);
   EXPECT_EQ(cause(), "host-code");
