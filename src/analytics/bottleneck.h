@@ -80,11 +80,13 @@ struct Bottleneck {
   std::vector<Evidence> evidence;   // for the first class, strongest first
   std::string method;               // "rules", or "trees" if a learned model decided (including the rules' weight)
   std::string evidence_class;       // what the confidence was learned from (analytics/confidence.h); empty: by the model itself
-  std::string undecided;            // why the result is inconclusive; empty: it is conclusive
+  std::string undecided;            // why the result is inconclusive; of a conclusive one, what is not known beside it
 };
 
 // The class of a session with too few measurements. Ranking and evidence are kept as hints.
 inline constexpr std::string_view kInconclusive = "inconclusive";
+// A GPU trace whose span is mostly kernels of unknown limit.
+inline constexpr std::string_view kDeviceBusy = "device_busy";
 // In a ranking: kernels of a GPU trace whose limit is unknown.
 inline constexpr std::string_view kUnknownKernels = "unknown_kernels";
 // The method based on shares of a GPU trace's span.

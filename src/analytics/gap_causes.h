@@ -48,7 +48,7 @@ class CauseBook {
   struct Own {
     CauseIndex first_use = 0, launch = 0, launch_latency = 0, device_latency = 0, graph_launch = 0, synchronisation = 0,
                synchronous_copy = 0, cpu_contention = 0, disk = 0, sleep = 0, python = 0, unknown = 0, lock = 0, queue_full = 0,
-               blocked_launch = 0;
+               blocked_launch = 0, framework = 0, host_code = 0, host_operator = 0;
   };
   [[nodiscard]] const Own& own() const { return own_; }
 

@@ -69,7 +69,8 @@ struct Idler {
 };
 
 // What the confidence of a gap's cause is learned from: "gap.launch_latency", "gap.host_late.named" where the host's cause is
-// named too, "gap.host_late.vague" where it is dispatch or code between operators. Empty: neither cause is known.
+// named too, "gap.host_late.frame" where the frame is named and its kind is not known, "gap.host_late.vague" where it is dispatch
+// or code between operators. Empty: neither cause is known.
 std::string evidence_class_of(const trace::GapRow& row, const trace::NameTable& names);
 
 struct Explained {
@@ -78,6 +79,8 @@ struct Explained {
   // Of the whole gap, by named cause, the largest first, and the one that names the gap. Empty without a book of causes.
   std::vector<HostShare> host;
   std::optional<CauseIndex> host_cause;
+  trace::NameId host_frame;  // the event that the host's cause was read from; 0: none
+  bool drained = false;      // the host had waited for the device to finish, and launched the next work only then
 };
 
 // Follows a trace in time order, in bounded memory. For each gap, when the work that ends it is known: still_idle() with the end
@@ -106,14 +109,16 @@ class GapExplainer {
     std::int32_t rank = 0;
     Role role = Role::host;
     std::optional<CauseIndex> cause;
-    bool runtime = false;  // of the GPU runtime
+    HostDomain domain = HostDomain::runtime;
+    [[nodiscard]] bool is_runtime() const { return domain == HostDomain::runtime; }
   };
   struct Known {
     Role role = Role::unseen;
     std::optional<CauseIndex> cause;
     bool dispatches = false;  // an operator or a Python frame
     trace::NameId domain;
-    bool runtime = false;
+    HostDomain of = HostDomain::runtime;
+    bool enqueues = false;  // gives the device work
   };
   struct Evidence {
     std::int64_t overlap_ns = 0;  // with the time the host kept the device waiting
@@ -150,6 +155,9 @@ class GapExplainer {
   [[nodiscard]] CauseIndex long_launch_cause(const Gap& gap) const;
   [[nodiscard]] std::optional<HostShare> elsewhere(const Gap& gap, std::int64_t thread_id) const;
   [[nodiscard]] std::optional<CauseIndex> scheduled_cause(const Candidate& candidate) const;
+  [[nodiscard]] std::vector<const Call*> named_frames(const Gap& gap) const;
+  trace::NameId chain_of(const std::vector<const Call*>& frames);
+  void remember_launch(const trace::ApiCallRow& row);
   [[nodiscard]] const Call* evidence_of(const Gap& gap, std::int64_t thread_id, const HostShare& share) const;
 
   trace::NameTable& names_;
@@ -164,6 +172,9 @@ class GapExplainer {
   std::set<std::pair<std::int32_t, std::int64_t>> dispatchers_;
   std::set<std::int32_t> python_ranks_;  // whose Python frames were recorded
   std::pair<std::int32_t, std::int64_t> last_dispatcher_{-1, -1};
+  using Place = std::pair<std::int32_t, std::int64_t>;         // rank, thread
+  std::map<Place, std::deque<std::int64_t>> launch_starts_;  // the newest
+  std::pair<Place, std::deque<std::int64_t>*> last_launches_{{-1, -1}, nullptr};
   std::vector<Call> calls_;
   std::size_t sweep_at_ = 4096;  // calls
   std::vector<Idler> idlers_;
@@ -176,14 +187,17 @@ struct CauseSum {
   std::int64_t gap_count = 0;
   std::int64_t idle_ns = 0;
   std::int64_t short_idle_ns = 0;  // in gaps of at most kLaunchGapNs
+  std::int64_t drained_ns = 0;     // of short_idle_ns, after the host had waited for the device to finish
   std::int64_t warmup_ns = 0;      // in gaps whose named cause does not recur: loading code, compiling, initialising
   std::int64_t blocked_ns = 0;     // in gaps whose named cause is no matter of launching: a call held up by something else
 };
 
 // Idle time by named cause.
 struct HostCauseSum {
-  std::int64_t gap_count = 0;  // gaps named by it
-  std::int64_t idle_ns = 0;    // its time in all gaps
+  static constexpr std::size_t kMaxFrames = 10'000;
+  std::int64_t gap_count = 0;                     // gaps named by it
+  std::int64_t idle_ns = 0;                       // its time in all gaps
+  std::map<std::uint32_t, std::int64_t> frames;  // of these gaps, by the event (its NameId) that the cause was read from
 };
 
 // The gaps of one device, added up.

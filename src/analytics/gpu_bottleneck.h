@@ -30,13 +30,16 @@ struct KernelParts {
 KernelParts parts_of(double compute, double memory, double unknown, double far = 0);
 
 // The limit of that device: what took the largest share of its span, kernel time divided by `parts`. Inconclusive if kernels of
-// unknown limit took most. The confidence is that of kClearHeadline or kCloseHeadline in `confidences`, 0.5 if it lacks them.
+// unknown limit took most, but kDeviceBusy if kernels took kMostlyBusy of the span. The confidence is that of kClearHeadline,
+// kCloseHeadline or kBusyHeadline in `confidences`, 0.5 if it lacks them.
 // Empty where nothing took any.
 std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const KernelParts& parts,
                                          const confidence::Table& confidences);
 
 // Evidence of a class: its share is at least kClearTimes the next one, or not.
-inline constexpr std::string_view kClearHeadline = "headline.clear", kCloseHeadline = "headline.close";
+inline constexpr std::string_view kClearHeadline = "headline.clear", kCloseHeadline = "headline.close",
+                                  kBusyHeadline = "headline.busy";
+inline constexpr double kMostlyBusy = 0.5;
 inline constexpr double kClearTimes = 2;
 
 // Inconclusive, since the trace has no timeline (analytics/timeline.h): `why` is a sentence without its full stop.

@@ -21,6 +21,7 @@ struct Truth {
   std::string cause;
   std::vector<std::string> seconds;   // classes and causes that count as right too
   std::vector<std::string> must_not;  // claims that would be false
+  std::string frame;                  // part of the name of the host's event; a cause that names an event must name this one
 };
 
 struct Case {
@@ -68,6 +69,7 @@ struct Answer {
   std::string class_id;              // first class; "cannot-tell" where it gives none
   std::string second;                // second class; empty: none
   std::string cause;                 // empty: none named
+  std::string frame;                 // the host's event that the cause names; empty: none
   std::vector<std::string> claims;   // what else it claims: "regression", "clock"
   std::optional<double> confidence;  // of the first; empty: none stated
   std::string format;                // of the file: kineto, rocprof

@@ -38,6 +38,7 @@ struct Stretch {
 struct Applied {
   double share_ratio = 0;     // of the new span: time in which the device waits and did not before
   std::vector<Stretch> gaps;  // some of the intervals in which it waits for the fault, new times
+  std::string frame;          // the host's event that shows it; empty: a call of the runtime, or none
 };
 
 core::Result<TraceFault> make_trace_fault(std::string_view name, double intensity, std::uint64_t variant = 0);

@@ -24,11 +24,11 @@ CLASSES = {
 CAUSES = {
     # of the host
     "data-loading", "python", "framework", "launch", "launch-latency", "graph-launch", "small-kernels", "synchronous-copy",
-    "synchronisation", "allocation", "host-operator", "optimiser-host", "gc", "checkpoint", "logging", "unknown",
+    "synchronisation", "allocation", "host-operator", "host-code", "optimiser-host", "gc", "checkpoint", "logging", "lock", "sleep", "disk", "profiler", "unknown",
     # of warm-up
-    "first-use", "jit-compilation", "library-initialisation", "first-touch",
+    "first-use", "jit-compilation", "autotuning", "graph-capture", "library-initialisation", "first-touch",
     # of the device
-    "device-latency", "device-busy", "matrix-products", "convolutions", "stencil", "weights", "matrix-rate",
+    "device-latency", "device-busy", "host-copies", "peer-copies", "exposed-collectives", "casts", "layout-changes", "elementwise", "matrix-products", "convolutions", "stencil", "weights", "matrix-rate",
     "memory-bandwidth", "collective", "compute-and-communication", "straggler",
     # why a file or kernel cannot tell
     "graph-capture", "counter-pass", "no-timeline", "collectives-only", "no-device-events", "single-kernel", "statistics",
@@ -40,7 +40,7 @@ CAUSES = {
 }
 KINDS = {"headline", "gap", "kernel", "pair", "coverage"}
 KEYS = {"id", "file", "kind", "question", "query", "values", "truth", "proof", "split", "origin"}
-TRUTH_KEYS = {"class", "cause", "seconds", "must_not"}
+TRUTH_KEYS = {"class", "cause", "seconds", "must_not", "frame"}
 RELATIVE_TOLERANCE = 1e-4  # values are stored with six digits
 MAX_CASES_PER_FILE = 10
 

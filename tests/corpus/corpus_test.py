@@ -1,9 +1,13 @@
 """The corpus of verdicts is valid, and its numbers are those of the raw data."""
 
+import gzip
+import pathlib
+import tempfile
 import unittest
 
 import check_corpus
 import fingerprints
+import planted
 from check_corpus import DATA, HERE, KEYS, MAX_CASES_PER_FILE, ROOT, corpus, differences, problems
 
 
@@ -86,6 +90,24 @@ class Refusals(unittest.TestCase):
 
     def test_rounding_is_not_a_difference(self):
         self.assertEqual(differences({"a": 0.123457}, {"a": 0.1234567}), [])
+
+
+class Planted(unittest.TestCase):
+    """The planted traces are those that their programs write."""
+
+    def test_cases_are_those_of_the_programs(self):
+        self.assertEqual((HERE / "planted.yaml").read_text(), planted.document(HERE))
+
+    def test_files_are_those_of_the_programs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "own").mkdir()
+            for name in planted.SCENARIOS:
+                planted.write(name, folder)
+                for file in sorted(pathlib.Path(folder).rglob(f"planted_{name}*")):
+                    for part in sorted(file.rglob("*.csv")) if file.is_dir() else [file]:
+                        kept = HERE / part.relative_to(folder)
+                        read = (lambda path: gzip.decompress(path.read_bytes())) if part.suffix == ".gz" else pathlib.Path.read_bytes
+                        self.assertEqual(read(part), read(kept), kept.name)
 
 
 class Fingerprints(unittest.TestCase):

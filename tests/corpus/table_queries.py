@@ -2,6 +2,7 @@
 
 import csv
 import functools
+import pathlib
 import re
 import sqlite3
 import statistics
@@ -63,6 +64,16 @@ def table_gap(root, file, rank):
         end = max(end, int(row["EndNs"]))
     size, start, dispatched = sorted(found, reverse=True)[rank]
     return {"start_ns": start, "length_ns": size, "dispatched_from_gap_start_ns": dispatched}
+
+
+def folder_idle(root, file, pattern):
+    """Idle time between the kernels and copies of a folder of rocprofv3 tables, and the share of it that matching calls and ranges cover."""
+    read = lambda name: intervals(f"{root}/{file}/{name}.csv") if pathlib.Path(root, file, f"{name}.csv").is_file() else []
+    busy = union([(start, end) for name in ("kernel_trace", "memory_copy_trace") for start, end, _ in read(name)])
+    found = union([(start, end) for name in ("hip_api_trace", "marker_api_trace") for start, end, function in read(name) if re.search(pattern, function)])
+    idle = busy[-1][1] - busy[0][0] - length(busy)
+    covered = sum(overlap(found, before[1], after[0]) for before, after in zip(busy, busy[1:]))
+    return {"idle_ns": idle, "covered_ns": covered, "covered_share_of_idle": covered / idle if idle else 0.0}
 
 
 def columns(root, file):

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kFewestSmallKernels = 10;  // below which fusing is no advice
 constexpr double kMicrokernelNs = 10'000;   // a kernel shorter than this costs less than launching it (trace_time.h)
+constexpr double kDominates = 0.3;      // of the whole: launching takes as much as anything else (our own judgement)
 constexpr double kReplayGapNs = 1'500;      // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
 constexpr double kFusedShare = 0.5;  // of two element-wise kernels fused, each tensor between is not written and read again
 // How sure it is that the time goes away if the advice is followed: our own judgement.
@@ -108,9 +109,10 @@ class Adviser {
       if (one.cause == "framework" || one.cause == "python") dispatch_ns += one.idle.idle_ns;
       if (one.launching || one.cause == "unknown" || one.cause == "framework" || one.cause == "python") continue;
       const std::string remedy = one.cause == "synchronous-copy" ? copies_.blocking_remedy(one.remedy) : one.remedy;
-      add(one.cause, "idle: " + one.title, remedy, one.idle.idle_ns, kSure, kChange,
-          fmt::format("{} idle, {}; {}", share(one.idle.idle_ns, facts_), gaps(one.idle.gap_count),
-                      span_then(one.idle.idle_ns, facts_)));
+      const bool once = one.idle.gap_count == 1;
+      add(one.cause, "idle: " + one.title, remedy, one.idle.idle_ns, once ? kPerhaps : kSure, kChange,
+          fmt::format("{} idle, {}; {}{}", share(one.idle.idle_ns, facts_), gaps(one.idle.gap_count),
+                      span_then(one.idle.idle_ns, facts_), once ? "; a single gap may not recur in a longer run" : ""));
     }
     dispatch_ns -= std::min(dispatch_ns, facts_.launch_ns);
     add("host_waiting", "keep the device busy: let the host run ahead",
@@ -152,8 +154,10 @@ class Adviser {
     for (const GpuKernel& kernel : facts_.kernels) count += kernel.count;
     const double saved = facts_.launch_ns - count * kReplayGapNs;
     add("launch_bound", "capture the launches once and replay them (CUDA or HIP graphs, torch.compile)",
-        "Kernels are so short that launch overhead dominates. Alternatively, use larger batches or fused kernels.", saved, kSure,
-        kChange,
+        facts_.launch_ns >= kDominates * whole_ns(facts_)
+            ? "Kernels are so short that launch overhead dominates. Alternatively, use larger batches or fused kernels."
+            : "The device waits for the launches of short kernels. Alternatively, use larger batches or fused kernels.",
+        saved, kSure, kChange,
         fmt::format("{} idle between {} kernels due to launch overhead; the gap between replayed kernels is about {}; {}",
                     share(facts_.launch_ns, facts_), core::format_count(count), core::format_duration(kReplayGapNs),
                     span_then(saved, facts_)));

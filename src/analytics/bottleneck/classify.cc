@@ -234,7 +234,10 @@ Json to_json(const Bottleneck& bottleneck, const RuleBook& book) {
     for (const std::string& strategy : kind->strategies) strategies.push(strategy);
   }
   if (!bottleneck.evidence_class.empty()) out.set("evidence_class", bottleneck.evidence_class);
-  if (!bottleneck.undecided.empty()) out.set("title", "undecided").set("meaning", bottleneck.undecided);
+  if (bottleneck.class_id == kDeviceBusy)
+    out.set("meaning", std::string(out["meaning"].text()) + " " + bottleneck.undecided);
+  else if (!bottleneck.undecided.empty())
+    out.set("title", "undecided").set("meaning", bottleneck.undecided);
   return out.set("method", bottleneck.method)
       .set("top_evidence", std::move(evidence))
       .set("optimization_priority", std::move(strategies))

@@ -65,7 +65,13 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const Ker
     found.confidence = confidences.of(found.evidence_class).value_or(kUnjudged);
     return found;
   }
-  found.class_id = kInconclusive;
+  const bool busy = shares.compute >= kMostlyBusy * sum;
+  found.class_id = busy ? kDeviceBusy : kInconclusive;
+  if (busy) {
+    found.ranking.front().class_id = kDeviceBusy;
+    found.evidence_class = kBusyHeadline;
+    found.confidence = confidences.of(found.evidence_class).value_or(kUnjudged);
+  }
   const std::string unknown = core::format_percent(shares.compute * parts.unknown);
   if (2 * parts.far >= parts.unknown)
     found.undecided = fmt::format(

@@ -35,11 +35,20 @@ TEST(GpuBottleneck, KernelTimeIsDividedByWhatLimitsTheKernels) {
   EXPECT_EQ(class_of(shares(0.6, 0, 0, 0, 0.4), {0.5, 0.5, 0}), "host_waiting") << "0.3 each is less than 0.4";
 }
 
-TEST(GpuBottleneck, KernelsOfUnknownWorkNameNoLimit) {
+TEST(GpuBottleneck, KernelsOfUnknownWorkKeepTheDeviceBusy) {
   const auto found = gpu_bottleneck(shares(0.9, 0, 0, 0, 0.1), {}, {});
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->class_id, kInconclusive) << "neither memory nor compute";
+  EXPECT_EQ(found->class_id, kDeviceBusy) << "neither memory nor compute";
+  EXPECT_EQ(found->evidence_class, kBusyHeadline);
   EXPECT_NE(found->undecided.find("90.0 % of the span"), std::string::npos) << found->undecided;
+  EXPECT_EQ(found->ranking.front().class_id, kDeviceBusy);
+}
+
+TEST(GpuBottleneck, KernelsOfUnknownWorkNameNoLimit) {
+  const auto found = gpu_bottleneck(shares(0.4, 0, 0.3, 0, 0.3), {}, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->class_id, kInconclusive) << "less than half of the span";
+  EXPECT_EQ(found->confidence, 0);
   EXPECT_EQ(found->ranking.front().class_id, kUnknownKernels);
   EXPECT_EQ(class_of(shares(0.4, 0, 0, 0, 0.6), {}), "host_waiting") << "the host is known to be late";
 }
@@ -71,7 +80,7 @@ TEST(GpuBottleneck, TheConfidenceIsThatOfJudgedCases) {
   EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.2, 0, 0, 0, 0.5), kAllCompute, *table)->confidence, 0.95);
   EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.4, 0, 0, 0, 0.5), kAllCompute, *table)->confidence, 0.375);
   EXPECT_DOUBLE_EQ(gpu_bottleneck(shares(0.4, 0, 0, 0, 0.5), kAllCompute, {})->confidence, 0.5) << "nothing was judged";
-  EXPECT_EQ(gpu_bottleneck(shares(0.9, 0, 0, 0, 0.1), {}, *table)->confidence, 0) << "inconclusive";
+  EXPECT_EQ(gpu_bottleneck(shares(0.9, 0, 0, 0, 0.1), {}, *table)->confidence, 0.5) << "the table lacks headline.busy";
 }
 
 TEST(GpuBottleneck, EvidenceIsOfTheSharesThatThereAre) {

@@ -95,7 +95,7 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
 }
 
 core::Status CauseBook::find_own(const core::YamlNode& document) {
-  const std::array<std::pair<std::string_view, CauseIndex*>, 15> needed = {{{"first-use", &own_.first_use},
+  const std::array<std::pair<std::string_view, CauseIndex*>, 18> needed = {{{"first-use", &own_.first_use},
                                                                             {"launch", &own_.launch},
                                                                             {"launch-latency", &own_.launch_latency},
                                                                             {"device-latency", &own_.device_latency},
@@ -109,7 +109,10 @@ core::Status CauseBook::find_own(const core::YamlNode& document) {
                                                                             {"unknown", &own_.unknown},
                                                                             {"lock", &own_.lock},
                                                                             {"queue-full", &own_.queue_full},
-                                                                            {"blocked-launch", &own_.blocked_launch}}};
+                                                                            {"blocked-launch", &own_.blocked_launch},
+                                                                            {"framework", &own_.framework},
+                                                                            {"host-code", &own_.host_code},
+                                                                            {"host-operator", &own_.host_operator}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);
     if (!found) return document.error("cause '" + std::string(id) + "' is missing");

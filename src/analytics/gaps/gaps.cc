@@ -36,6 +36,7 @@ std::string evidence_class_of(const trace::GapRow& row, const trace::NameTable& 
   const std::string_view cause = names.text(row.cause), host = names.text(row.host_cause);
   const bool named = !host.empty() && host != kNames.back();
   if (cause == kNames.back() && !named) return {};
+  if (host == "host-code" || host == "host-operator") return "gap." + std::string(cause) + ".frame";
   // Code of the program or the framework is what is left where no event tells an activity: it is true less often.
   const bool vague = host == "python" || host == "framework" || host == "lock";
   return "gap." + std::string(cause) + (vague ? ".vague" : named ? ".named" : "");
@@ -57,7 +58,8 @@ const GapExplainer::Known& GapExplainer::known(const trace::ApiCallRow& row) {
   const std::string_view domain = names_.text(row.domain);
   const std::string_view name = names_.text(row.name);
   const bool runtime = trace::is_gpu_runtime(domain);
-  known.runtime = runtime;
+  known.of = host_domain(domain).value_or(HostDomain::runtime);
+  known.enqueues = runtime && (contains(name, "aunch") || contains(name, "emcpy") || contains(name, "emset"));
   const bool step = name.starts_with("ProfilerStep");
   known.dispatches = domain == "cpu_op" || domain == "python";
   if (const auto of = host_domain(domain); of && book_ != nullptr && !step) known.cause = book_->match(*of, name);
@@ -103,14 +105,16 @@ void GapExplainer::still_idle(std::vector<Idler> idlers) {
 
 void GapExplainer::add_call(const trace::ApiCallRow& row) {
   if (row.end_ns <= row.start_ns || !trace_time::is_time(row.start_ns) || !trace_time::is_time(row.end_ns)) return;
-  const auto& [role, cause, dispatches, domain, runtime] = known(row);
+  const auto& [role, cause, dispatches, domain, of, enqueues] = known(row);
+  if (enqueues) remember_launch(row);
   if (const std::pair place(row.rank, row.thread_id); dispatches && place != last_dispatcher_) {
     dispatchers_.insert(place);
     last_dispatcher_ = place;
   }
   if (dispatches && names_.text(domain) == "python") python_ranks_.insert(row.rank);
-  if (role == Role::ignored) return;
-  const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role, cause, runtime};
+  const bool neutral = role == Role::ignored && of == HostDomain::range && book_ != nullptr;  // a frame that may be named
+  if (role == Role::ignored && !neutral) return;
+  const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role, cause, of};
   if (role == Role::device_wait) {
     auto& waits = waits_[{row.rank, row.thread_id}];
     waits.push_back(call);
@@ -230,7 +234,8 @@ Explained GapExplainer::explain(const Gap& gap) {
     candidate.away = schedule_.away(gap.rank, gap.launch->thread_id, gap.start_ns,
                                     std::min(gap.end_ns, std::max(gap.start_ns, gap.launch->start_ns)));
   for (const Call& call : calls_) {
-    if (call.rank != gap.rank || call.end_ns <= gap.start_ns || call.start_ns >= gap.end_ns) continue;
+    if (call.role == Role::ignored || call.rank != gap.rank || call.end_ns <= gap.start_ns || call.start_ns >= gap.end_ns)
+      continue;
     if (gap.launch && gap.launch->thread_id != call.thread_id) continue;
     const std::int64_t until = gap.launch ? std::min(gap.end_ns, std::max(gap.start_ns, gap.launch->start_ns)) : gap.end_ns;
     const std::int64_t overlap = std::min(call.end_ns, until) - std::max(call.start_ns, gap.start_ns);
@@ -240,6 +245,8 @@ Explained GapExplainer::explain(const Gap& gap) {
   Explained out;
   if (book_ != nullptr) name_cause(candidate, decision, out);
   out.cause = decision.cause;
+  const Evidence& wait = candidate.synchronise;
+  out.drained = gap.launch && wait.overlap_ns > 0 && wait.start_ns <= gap.start_ns && wait.end_ns <= gap.launch->start_ns;
   trace::GapRow& row = out.row;
   row.rank = gap.rank;
   row.device = gap.device;

@@ -20,6 +20,18 @@ void sort_shares(std::vector<HostShare>& shares) {
   std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
 }
 
+// An enclosing frame before those in it.
+void sort_frames(std::vector<HostFrame>& frames) {
+  const auto outer_first = [](const HostFrame& a, const HostFrame& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  };
+  if (!std::is_sorted(frames.begin(), frames.end(), outer_first)) std::stable_sort(frames.begin(), frames.end(), outer_first);
+}
+
+CauseIndex largest(const std::vector<HostShare>& shares) {
+  return std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; })->cause;
+}
+
 std::int64_t overlap_of(std::int64_t start_ns, std::int64_t end_ns, const Gap& gap) {
   return std::min(end_ns, gap.end_ns) - std::max(start_ns, gap.start_ns);
 }
@@ -64,10 +76,7 @@ const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64
     frames.push_back(is_launch ? launch_frame(gap) : frame_of(call));
   }
   if (!launched && gap.launch->end_ns > gap.start_ns) frames.push_back(launch_frame(gap));
-  const auto outer_first = [](const HostFrame& a, const HostFrame& b) {
-    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
-  };
-  if (!std::is_sorted(frames.begin(), frames.end(), outer_first)) std::stable_sort(frames.begin(), frames.end(), outer_first);
+  sort_frames(frames);
   return frames;
 }
 
@@ -114,7 +123,13 @@ void GapSums::add(const Explained& gap, const CauseBook& book) {
   ++sum.gap_count;
   sum.idle_ns += length;
   if (length <= kLaunchGapNs) sum.short_idle_ns += length;
-  if (gap.host_cause) ++host_causes[*gap.host_cause].gap_count;
+  if (gap.host_cause) {
+    HostCauseSum& named = host_causes[*gap.host_cause];
+    ++named.gap_count;
+    if (gap.host_frame.value != 0 && (named.frames.size() < HostCauseSum::kMaxFrames || named.frames.contains(gap.host_frame.value)))
+      named.frames[gap.host_frame.value] += length;
+  }
+  if (length <= kLaunchGapNs && gap.drained) sum.drained_ns += length;
   if (gap.host_cause && book.at(*gap.host_cause).class_id == "warmup") sum.warmup_ns += length;
   if (gap.host_cause && book.at(*gap.host_cause).class_id == "host") sum.blocked_ns += length;
   for (const HostShare& share : gap.host) host_causes[share.cause].idle_ns += share.time_ns;
@@ -129,11 +144,29 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   const auto thread = launching_.find(gap.rank);
   const std::int64_t until = gap.launch ? std::clamp(gap.launch->end_ns, gap.start_ns, gap.end_ns) : gap.end_ns;
   auto& shares = out.host;
+  struct NamedFrame {
+    CauseIndex cause = 0;
+    trace::NameId name;
+    std::int64_t start_ns = 0, end_ns = 0;
+  };
+  std::optional<NamedFrame> named;
+  trace::NameId chain;
   if (thread != launching_.end()) {
     const auto& frames = frames_of(gap, thread->second, until);
     const bool program = dispatchers_.contains({gap.rank, thread->second}) &&
                          (python_ranks_.contains(gap.rank) || longest_silence(frames, gap.start_ns, until) <= kSilenceNs);
     shares = host_time(frames, gap.start_ns, until, program ? own.python : own.unknown);
+    const CauseIndex most = shares.empty() ? own.launch : largest(shares);
+    if (most == own.python || most == own.framework || most == own.unknown)
+      if (const auto found = named_frames(gap); !found.empty()) {
+        const Call* frame = found.back();
+        const CauseIndex cause = frame->domain == HostDomain::cpu_op ? own.host_operator : own.host_code;
+        frames_.push_back({frame->start_ns, frame->end_ns, cause, false});
+        sort_frames(frames_);
+        shares = host_time(frames_, gap.start_ns, until, program ? own.python : own.unknown);
+        named = NamedFrame{cause, frame->name, frame->start_ns, frame->end_ns};
+        chain = chain_of(found);
+      }
   } else
     add_share(shares, own.unknown, length);
   if (const std::int64_t after = gap.end_ns - until; gap.launch && after > 0) {
@@ -144,7 +177,7 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
     add_share(shares, cause, after);
   }
   sort_shares(shares);
-  const auto yields = [&](CauseIndex cause) { return book_->at(cause).weak || cause == own.synchronisation; };
+  const auto yields = [&](CauseIndex cause) { return book_->at(cause).weak || cause == own.synchronisation || cause == own.host_code || cause == own.host_operator; };
   if (yields(shares.front().cause)) {
     std::optional<HostShare> better;
     if (thread != launching_.end()) better = elsewhere(gap, thread->second);
@@ -166,17 +199,26 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   out.host_cause = first.cause;
   out.row.host_cause = cause_names_[first.cause];
   out.row.host_cause_ns = first.time_ns;
-  const bool named = first.cause != own.unknown && 2 * first.time_ns >= length;
+  const bool fills = first.cause != own.unknown && 2 * first.time_ns >= length;
   // A call that loads code is no launch rate, and many short events explain as well as a long one.
   const bool warmup = book_->at(first.cause).class_id == "warmup";
-  if ((warmup && decision.cause != Cause::copy) || (named && decision.cause == Cause::queue_empty && !candidate.away))
+  if ((warmup && decision.cause != Cause::copy) || (fills && decision.cause == Cause::queue_empty && !candidate.away))
     decision = {Cause::host_late, 0.8, decision.evidence, decision.evidence_is_launch};
-  if (decision.cause != Cause::host_late || decision.evidence_is_launch || thread == launching_.end()) return;
-  if (const Call* call = evidence_of(gap, thread->second, first)) {
-    out.row.evidence = call->name;
-    out.row.evidence_start_ns = call->start_ns;
-    out.row.evidence_end_ns = call->end_ns;
+  if (named && named->cause == first.cause) {
+    out.host_frame = chain;
+    out.row.evidence = named->name;
+    out.row.evidence_start_ns = named->start_ns;
+    out.row.evidence_end_ns = named->end_ns;
+    return;
   }
+  if (thread == launching_.end()) return;
+  const Call* call = evidence_of(gap, thread->second, first);
+  if (call == nullptr) return;
+  out.host_frame = call->name;
+  if (decision.cause != Cause::host_late || decision.evidence_is_launch) return;
+  out.row.evidence = call->name;
+  out.row.evidence_start_ns = call->start_ns;
+  out.row.evidence_end_ns = call->end_ns;
 }
 
 }  // namespace aaco::analytics::gaps

@@ -65,6 +65,56 @@ TEST_F(NamedGapTest, AllocationInsideAnOperator) {
   EXPECT_EQ(cause(), "allocation");
   EXPECT_EQ(evidence(), "hipMalloc");
 }
+TEST_F(NamedGapTest, UnknownFunctionIsNamed) {
+  launch(10.9, 10.95).call("python", "train.py(12): main", 0, 20).call("python", "checks.py(7): audit", 1, 10.5);
+  call("python", "<built-in method crc of Sum object>", 1.2, 10.4);
+  EXPECT_EQ(cause(), "host-code");
+  EXPECT_EQ(evidence(), "<built-in method crc of Sum object>");
+  EXPECT_EQ(names_.text(explained_.host_frame), "checks.py(7): audit > <built-in method crc of Sum object>");
+  EXPECT_EQ(explained_.cause, Cause::host_late);
+}
+TEST_F(NamedGapTest, NoHostTimeNamesNoFrame) {
+  launch(0.2, 0.9).call("python", "checks.py(7): audit", 0.1, 10.5);
+  EXPECT_EQ(cause(), "device-latency") << "the work was launched before the gap";
+}
+TEST_F(NamedGapTest, UnknownRangeIsNamed) {
+  launch(10.9, 10.95).call("marker", "assemble", 1, 10);
+  EXPECT_EQ(cause(), "host-code");
+  EXPECT_EQ(evidence(), "assemble");
+}
+TEST_F(NamedGapTest, OperatorWithoutLaunchComputesOnTheHost) {
+  launch(10.9, 10.95).call("python", "nms.py(3): rank", 0.8, 10.6).call("cpu_op", "aten::sort", 1, 10.5);
+  EXPECT_EQ(cause(), "host-operator");
+  EXPECT_EQ(evidence(), "aten::sort");
+}
+TEST_F(NamedGapTest, FunctionThatLaunchesIsNotNamed) {
+  launch(10.9, 10.95).call("hip", "hipLaunchKernel", 0.5, 0.6).call("python", "model.py(9): forward", 0.7, 12);
+  EXPECT_EQ(cause(), "python") << "it ends after the launch";
+  call("python", "model.py(9): layers", 0.4, 10.8);
+  EXPECT_EQ(cause(), "python") << "it began before the launch before";
+}
+TEST_F(NamedGapTest, ShortFunctionIsNotNamed) {
+  launch(10.9, 10.95).call("python", "train.py(12): main", 0, 20).call("python", "a.py(1): f", 1, 4);
+  EXPECT_EQ(cause(), "python") << "a third of the gap";
+}
+TEST_F(NamedGapTest, ShortGapNamesNoFunction) {
+  gap_.end_ns = ns(1.15);
+  launch(1.1, 1.12).call("python", "train.py(12): main", 0, 20).call("python", "a.py(1): f", 1, 1.09);
+  EXPECT_EQ(cause(), "python");
+}
+TEST_F(NamedGapTest, KnownActivityAroundAnUnknownFunction) {
+  launch(10.9, 10.95).call("python", "torch/utils/data/dataloader.py(701): __next__", 1, 10.8).call("python", "my.py(1): f", 1.1, 10.7);
+  EXPECT_EQ(cause(), "data-loading");
+}
+TEST_F(NamedGapTest, HostThatWaitedForTheDevice) {
+  launch(1.1, 1.105).call("hip", "hipStreamSynchronize", 0.2, 1.05);
+  gap_.end_ns = ns(1.11);
+  cause();
+  EXPECT_TRUE(explained_.drained);
+  gap_.start_ns = ns(1.06);
+  cause();
+  EXPECT_FALSE(explained_.drained) << "the call had ended";
+}
 TEST_F(NamedGapTest, FirstLaunchLoadsCode) {
   launch(1.1, 10.9);
   gap_.launch->is_first = true;

@@ -111,6 +111,32 @@ TEST(Judge, WhatMustNotBeSaidIsWrongWhateverElseIs) {
   EXPECT_FALSE(one.first);
   EXPECT_FALSE(one.claim_true());
 }
+TEST(Judge, ACauseThatNamesAFrameIsRightForThatFrame) {
+  Case one = gap();
+  one.truth.seconds = {"host-code"};
+  Answer answer;
+  answer.class_id = "host";
+  answer.cause = "host-code";
+  EXPECT_TRUE(judge(one, answer).cause) << "no frame is asked";
+  one.truth.frame = "soundfile.py";
+  EXPECT_FALSE(judge(one, answer).cause);
+  answer.frame = "host code in soundfile.py(285): read";
+  EXPECT_TRUE(judge(one, answer).cause);
+}
+TEST(Judge, KernelTimeFollowsFromEveryLimitOfKernels) {
+  Case one = gap();
+  const auto device = [&](const char* class_id, std::vector<std::string> must_not = {}) {
+    one.truth = {class_id, "matrix-products", {}, std::move(must_not), ""};
+    Answer answer;
+    answer.class_id = "device";
+    return judge(one, answer).first;
+  };
+  EXPECT_TRUE(device("memory"));
+  EXPECT_TRUE(device("compute"));
+  EXPECT_TRUE(device("mixed"));
+  EXPECT_FALSE(device("host"));
+  EXPECT_FALSE(device("memory", {"device"}));
+}
 TEST(Judge, UnknownIsNotWrongOnlyWhereNobodyCanTell) {
   EXPECT_TRUE(said("cannot-tell", "unknown").unknown);
   EXPECT_FALSE(said("cannot-tell", "python").unknown);

@@ -28,7 +28,7 @@ core::Result<std::vector<std::string>> list_of(const YamlNode& node, std::string
 }
 
 core::Result<Truth> truth_of(const YamlNode& node, bool asks_class) {
-  AACO_TRY(node.only_keys({"class", "cause", "seconds", "must_not"}));
+  AACO_TRY(node.only_keys({"class", "cause", "seconds", "must_not", "frame"}));
   Truth truth;
   if (asks_class) {
     AACO_ASSIGN(truth.class_id, node.require_string("class"));
@@ -36,6 +36,9 @@ core::Result<Truth> truth_of(const YamlNode& node, bool asks_class) {
   AACO_ASSIGN(truth.cause, node.require_string("cause"));
   AACO_ASSIGN(truth.seconds, list_of(node, "seconds"));
   AACO_ASSIGN(truth.must_not, list_of(node, "must_not"));
+  if (node.find("frame") != nullptr) {
+    AACO_ASSIGN(truth.frame, node.require_string("frame"));
+  }
   return truth;
 }
 

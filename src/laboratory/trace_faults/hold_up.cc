@@ -129,6 +129,7 @@ core::Result<Applied> hold_up(const TraceFault& fault, TraceRows& rows, trace::N
     if (copies) put_copy(rows.kernels[holds[i].kernel], {std::max(when.start_ns, gaps[i].start_ns), when.end_ns}, rows, names);
   }
   Applied applied;
+  if (activity != nullptr && !activity->domain.empty()) applied.frame = activity->hip;
   applied.share_ratio = static_cast<double>(idle_of(rows) - idle) / static_cast<double>(std::max<std::int64_t>(1, span_of(rows)));
   // Copies fill them; in the others the fault is the truth where it takes most of the gap.
   for (const Stretch& gap : gaps)

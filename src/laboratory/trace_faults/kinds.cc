@@ -152,6 +152,7 @@ core::Json to_json(const TraceFault& fault, const Applied& applied) {
   core::Json document = to_json(fault);
   core::Json gaps = core::Json::array();
   for (const Stretch& gap : applied.gaps) gaps.push(core::Json::array({gap.start_ns, gap.end_ns}));
+  if (!applied.frame.empty()) document.set("frame", applied.frame);
   return document.set("share_ratio", applied.share_ratio).set("gaps_ns", std::move(gaps));
 }
 

@@ -18,6 +18,8 @@ namespace {
 
 using core::Json;
 
+// Of the idle time of both sides together: a smaller cause is not tested, whichever way it changed (our own judgement).
+constexpr double kTestedShare = 0.01;
 constexpr std::size_t kFewestWindows = 3;  // on each side, for a test of their means
 
 struct IdleSeries {
@@ -48,6 +50,12 @@ double mean_idle(const std::vector<double>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
+double all_idle(const IdleSeries& series) {
+  double sum = 0;
+  for (const auto& [cause, list] : series.by_cause) sum += mean_idle(list);
+  return sum;
+}
+
 std::string title_of(const std::string& id, const analytics::gaps::NamedCause* known) {
   if (known != nullptr) return known->title;
   if (id == analytics::trace_time::kOutsideWork) return "before the first or after the last device work";
@@ -71,6 +79,7 @@ std::vector<IdleCauseChange> compare_idle_causes(const ComparedSide& a, const Co
   if (!of_a || !of_b) return {};
   for (const auto& [cause, list] : of_a->by_cause) of_b->by_cause.try_emplace(cause, of_b->windows, 0.0);
   for (const auto& [cause, list] : of_b->by_cause) of_a->by_cause.try_emplace(cause, of_a->windows, 0.0);
+  const double all = all_idle(*of_a) + all_idle(*of_b);
   std::vector<IdleCauseChange> changes;
   std::vector<std::optional<double>> p_values;
   for (const auto& [cause, before] : of_a->by_cause) {
@@ -86,7 +95,8 @@ std::vector<IdleCauseChange> compare_idle_causes(const ComparedSide& a, const Co
     change.candidate_ns = mean_idle(after);
     if (change.baseline_ns <= 0 && change.candidate_ns <= 0) continue;
     p_values.emplace_back();
-    if (std::min(before.size(), after.size()) >= kFewestWindows)
+    const bool matters = change.baseline_ns + change.candidate_ns >= kTestedShare * all;
+    if (matters && std::min(before.size(), after.size()) >= kFewestWindows)
       if (const auto test =
               stats::welch_test({before, static_cast<double>(before.size())}, {after, static_cast<double>(after.size())})) {
         change.ci95 = test->ci95;

@@ -92,6 +92,25 @@ double steps_ns(LoadedSession& loaded, std::int64_t rank) {
   return sum;
 }
 
+// Steps whose host worked on something known before the device's first work or after its last are judged as a whole.
+void add_outside(const std::vector<Json>& outside, double whole_ns, GpuDevice& device) {
+  constexpr double kKnownOutside = 0.5;  // of the time outside the device's work, that its host's activities explain
+  const double span_ns = device.span_ns.value_or(0);
+  double known_ns = 0, warmup_ns = 0;
+  for (const Json& one : outside) {
+    const double ns = one["idle_ns"].as_f64().value_or(0);
+    known_ns += ns;
+    if (one["class"].text() == "warmup") warmup_ns += ns;
+  }
+  if (span_ns <= 0 || known_ns < kKnownOutside * (whole_ns - span_ns)) return;
+  auto& shares = device.shares;
+  for (double* share : {&shares.compute, &shares.communication, &shares.copy, &shares.launch, &shares.waiting, &shares.warmup})
+    *share *= span_ns / whole_ns;
+  warmup_ns = std::min(warmup_ns, whole_ns - span_ns);
+  shares.warmup += warmup_ns / whole_ns;
+  shares.waiting += (whole_ns - span_ns - warmup_ns) / whole_ns;
+}
+
 }  // namespace
 
 std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::SessionManifest& manifest,
@@ -108,20 +127,22 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   if (!chosen) return std::nullopt;
   const trace::NameTable& names = loaded.names();
   const auto rows = loaded.rows<trace::KernelGroupRow>().value_or(std::span<const trace::KernelGroupRow>());
-  auto found =
-      analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
-  if (!found) return std::nullopt;
   const double span_ns = devices[*chosen].span_ns.value_or(0);
   // Host time outside the device's work is in the steps, not in the span.
   Json gpu = gpus[*chosen];
   const double whole_ns = std::max(span_ns, steps_ns(loaded, gpu["rank"].as_i64().value_or(0)));
   if (whole_ns > span_ns && gpu.contains("first_ns"))
-    if (const auto outside = host_outside(loaded, window_of(gpu), paths))
+    if (const auto outside = host_outside(loaded, window_of(gpu), paths)) {
       gpu.set("idle_causes", with_causes(gpu["idle_causes"], *outside));
+      add_outside(*outside, whole_ns, devices[*chosen]);
+    }
+  auto found =
+      analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
+  if (!found) return std::nullopt;
   GpuFacts facts = facts_of(gpu, metrics, rows, names);
   facts.pinned_ratio = pinned_ratio(manifest);
   facts.steps_ns = whole_ns;
-  const bool unknown_kernels = found->class_id == analytics::bottleneck::kInconclusive;
+  const bool unknown_kernels = found->class_id == analytics::bottleneck::kInconclusive || found->class_id == analytics::bottleneck::kDeviceBusy;
   return GpuJudgement{*found, analytics::advice::recommend_gpu(facts),
                       headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], whole_ns)};
 }

@@ -13,6 +13,7 @@ namespace {
 using core::Json;
 
 constexpr double kMatters = 0.15;  // of the span: what is named beside kernels of unknown limit (our own judgement)
+constexpr double kNamesLaunching = 0.3;  // of the launching time, for the part of it in gaps to be named (our own judgement)
 constexpr double kLeads = 0.5;     // of the kernel time: a family of kernels that has it is what the device does
 
 struct Named {
@@ -57,6 +58,15 @@ Json largest_idle(std::string_view class_id, const Json& gpu, double span_ns) {
   return {};
 }
 
+// The host waits for each kernel to finish before it launches the next: no launch overlaps with the device's work.
+Json drained_cause(double idle_ns, double span_ns) {
+  return Json::object({{"id", "synchronisation"},
+                       {"title", "waiting for the device before each launch"},
+                       {"remedy", "remove synchronisation points (.item(), .cpu(), synchronize), or use events"},
+                       {"idle_ns", idle_ns},
+                       {"span_share_ratio", idle_ns / span_ns}});
+}
+
 // Launching one by one costs in the call, in the framework and in the code between operators.
 Json launch_cause(const Json& gpu, double span_ns) {
   double dispatch_ns = 0;
@@ -68,7 +78,14 @@ Json launch_cause(const Json& gpu, double span_ns) {
     if (framework == nullptr || id == "framework") framework = &one;
   }
   Json launch = largest_idle("launch", gpu, span_ns);
-  if (framework == nullptr || launch["idle_ns"].as_f64().value_or(0) > dispatch_ns) return launch;
+  const double called_ns = launch["idle_ns"].as_f64().value_or(0);
+  const double share = gpu["bound"]["launch_ratio"].as_f64().value_or(0);
+  double drained_ns = 0;
+  for (const Json& gap : gpu["gaps"].items()) drained_ns += gap["drained_idle_ns"].as_f64().value_or(0);
+  if (drained_ns >= kLeads * share * span_ns && drained_ns > dispatch_ns) return drained_cause(drained_ns, span_ns);
+  if (std::max(called_ns, dispatch_ns) < kNamesLaunching * share * span_ns)
+    return cause_of("small-kernels", "kernels shorter than their launches", share);
+  if (framework == nullptr || called_ns > dispatch_ns) return launch;
   return idle_json(*framework, dispatch_ns, span_ns);
 }
 

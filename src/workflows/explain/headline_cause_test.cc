@@ -42,6 +42,21 @@ TEST(HeadlineCause, FamilyOfTheKernelsWithThatLimit) {
   EXPECT_EQ(id("memory_bound", one), "elementwise");
   EXPECT_NEAR(*headline_cause("compute_bound", false, one, {}, 1000)["span_share_ratio"].as_f64(), 0.54, 1e-9);
 }
+TEST(HeadlineCause, OfLaunching) {
+  const auto of = [](Json causes, double drained_ns) {
+    Json one = gpu(0.2, 0, Json::array(), std::move(causes));
+    Json bound = one["bound"];
+    one.set("bound", bound.set("launch_ratio", 0.6));
+    one.set("gaps", list_of({Json::object({{"cause", "launch_latency"}, {"drained_idle_ns", drained_ns}})}));
+    return id("launch_bound", one);
+  };
+  EXPECT_EQ(of(list_of({idle("launch", "launch", 400)}), 0), "launch");
+  EXPECT_EQ(of(list_of({idle("framework", "host", 400), idle("launch", "launch", 100)}), 0), "framework");
+  EXPECT_EQ(of(Json::array(), 0), "small-kernels") << "gaps too short to be named";
+  EXPECT_EQ(of(list_of({idle("launch", "launch", 100)}), 0), "small-kernels") << "a sixth of the launching time";
+  EXPECT_EQ(of(list_of({idle("launch", "launch", 400)}), 350), "synchronisation");
+  EXPECT_EQ(of(list_of({idle("framework", "host", 500)}), 350), "framework") << "it takes longer than the waits";
+}
 TEST(HeadlineCause, NoFamilyLeads) {
   const Json kernels =
       list_of({kernel("gemm", "compute", 40), kernel("attention", "compute", 35), kernel("softmax", "compute", 25)});

@@ -43,9 +43,9 @@ std::optional<OperatorTimes::Leading> OperatorTimes::leading() const {
   }
   if (sum <= 0) return std::nullopt;
   if (count_ >= kFewestOperators && sum / static_cast<double>(count_) < kDispatchNs)
-    return Leading{"framework", "operators as short as their dispatch", 1};
-  if (products >= kOperatorLead * sum) return Leading{"matrix-products", "matrix products", products / sum};
-  if (convolutions >= kOperatorLead * sum) return Leading{"convolutions", "convolutions", convolutions / sum};
+    return Leading{"framework", "operators as short as their dispatch", 1, false};
+  if (products >= kOperatorLead * sum) return Leading{"matrix-products", "matrix products", products / sum, true};
+  if (convolutions >= kOperatorLead * sum) return Leading{"convolutions", "convolutions", convolutions / sum, true};
   return std::nullopt;
 }
 

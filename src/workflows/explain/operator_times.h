@@ -21,7 +21,8 @@ class OperatorTimes {
 
   struct Leading {
     std::string_view id, title;
-    double share = 0;  // of the operators' own time
+    double share = 0;       // of the operators' own time
+    bool computes = false;  // what takes it is arithmetic
   };
   // Matrix products or convolutions where they take most of the time; dispatch where operators are so short that it does. Empty:
   // none.

@@ -14,6 +14,7 @@
 #include "workflows/gpu/device_state.h"
 #include "workflows/gpu/gpu_books.h"
 #include "workflows/gpu/gpu_work.h"
+#include "workflows/gpu/idle_cause_names.h"
 #include "workflows/gpu/kernel_groups.h"
 #include "workflows/gpu/launch_file.h"
 #include "workflows/gpu/node_kernels.h"
@@ -338,9 +339,7 @@ class Analyser {
       gpu.repeated_kernels = device.repeated_kernels;
       gpu.gaps = std::move(device.gaps.causes);
       gpu.copy_kinds = device.copies.to_json(names_);
-      for (const auto& [cause, sum] : device.gaps.host_causes) gpu.idle_causes.push_back({books_.causes.at(cause), sum});
-      std::stable_sort(gpu.idle_causes.begin(), gpu.idle_causes.end(),
-                       [](const auto& a, const auto& b) { return a.sum.idle_ns > b.sum.idle_ns; });
+      gpu.idle_causes = idle_causes_of(device.gaps, books_.causes, names_);
       work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites,
                   gpu.kernel_limits, gpu.rates);
       add_metrics(gpu);

@@ -61,11 +61,15 @@ double sum_of(const Json& list, std::string_view key) {
 
 const Json& gpus_of(const SessionOutcome& session) { return session.manifest.outcome.gpu["gpus"]; }
 
+double wanted_ns(const Case& one) {
+  const auto median = one.values.find("median_ns"), duration = one.values.find("duration_ns");
+  return median != one.values.end() ? median->second : duration != one.values.end() ? duration->second : 0;
+}
+
 // The kernel of the case: of those whose name matches, the one whose mean is nearest to the time that the query found.
 const Json* kernel_of(const SessionOutcome& session, const Case& one) {
   const auto pattern = expression(one.kernel.empty() ? ".*" : one.kernel);
-  const auto median = one.values.find("median_ns"), duration = one.values.find("duration_ns");
-  const double wanted = median != one.values.end() ? median->second : duration != one.values.end() ? duration->second : 0;
+  const double wanted = wanted_ns(one);
   const Json* best = nullptr;
   double least = std::numeric_limits<double>::max();
   for (const Json& gpu : gpus_of(session).items())
@@ -77,6 +81,13 @@ const Json* kernel_of(const SessionOutcome& session, const Case& one) {
       if (off < least) least = off, best = &kernel;
     }
   return best;
+}
+
+// Whether the case is about the execution that is left out of the kernel's limit.
+bool is_outlier(const Json& kernel, const Case& one) {
+  const double outlier = kernel["outlier_ns"].as_f64().value_or(0), wanted = wanted_ns(one);
+  const double others = (kernel["time_ns"].as_f64().value_or(0) - outlier) / std::max(1.0, kernel["count"].as_f64().value_or(1) - 1);
+  return outlier > 0 && wanted > 0 && others > 0 && std::abs(std::log(outlier / wanted)) < std::abs(std::log(others / wanted));
 }
 
 bool is_counted(std::string_view type, const std::vector<std::string>& operators) {
@@ -154,6 +165,7 @@ Answer headline_answer(const std::string& session_path, const trace::SessionMani
   Answer out;
   out.class_id = words.class_of((*document)["bottleneck_class"].text());
   put_cause(out, words.cause_of(cause_id(*document)));
+  out.frame = (*document)["cause"]["title"].text();
   if (out.cause.empty() && out.class_id == kCannotTell) out.cause = reason;
   const auto& ranking = (*document)["ranking"].items();
   if (ranking.size() > 1) out.second = words.class_of(ranking[1]["class"].text());
@@ -178,6 +190,7 @@ Answer gap_answer(const std::string& path, std::int64_t start_ns, std::int64_t l
   const std::string_view named = names.text(best->host_cause);
   put_cause(out, words.cause_of(named.empty() || named == "unknown" ? names.text(best->cause) : named));
   if (out.class_id.empty()) out.class_id = kCannotTell;
+  out.frame = names.text(best->evidence);
   if (std::string evidence = analytics::gaps::evidence_class_of(*best, names); !evidence.empty()) {
     out.confidence = best->confidence;
     out.evidence_class = std::move(evidence);
@@ -189,6 +202,7 @@ Answer CorpusAnswers::kernel(const SessionOutcome& session, const Case& one) con
   const Json* found = kernel_of(session, one);
   if (found == nullptr) return nothing("no-work-known", "no work of this kernel is known");
   const std::string_view limit = (*found)["limit"].text();
+  if (is_outlier(*found, one)) return nothing("", "an execution that is an outlier, for which no limit is claimed");
   Answer out;
   put_cause(out, words_.cause_of(limit == "unknown" ? (*found)["evidence_class"].text() : limit));
   if (const std::string_view cause = cause_id(*found); !cause.empty()) out.cause = words_.cause_of(cause).cause;

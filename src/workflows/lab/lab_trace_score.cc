@@ -75,7 +75,8 @@ std::vector<corpus::Case> cases_of(const trace::SessionManifest& manifest, const
   one.truth = {std::string(kind.class_id),
                std::string(kind.verdict_cause),
                {kind.seconds.begin(), kind.seconds.end()},
-               {kind.must_not.begin(), kind.must_not.end()}};
+               {kind.must_not.begin(), kind.must_not.end()},
+               std::string(fault["frame"].text())};
   if (kind.class_id.empty()) return cases;
   one.kind = "headline";
   one.id = manifest.id.text;

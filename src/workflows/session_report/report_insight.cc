@@ -48,6 +48,11 @@ std::string sentence(const Json& evidence) {
   return text;
 }
 
+// Idle time beside kernels that take most of it.
+bool avoidable(std::string_view class_id, const Json& cause) {
+  return class_id == analytics::bottleneck::kDeviceBusy && cause.contains("idle_ns");
+}
+
 }  // namespace
 
 core::Status fill_insight(report::ReportModel& model, const std::string& session_path) {
@@ -61,7 +66,8 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   why.text = document["meaning"].text();
   if (decided) why.confidence_ratio = document["confidence"].as_f64();
   if (const Json& cause = document["cause"]; const auto share = cause["span_share_ratio"].as_f64())
-    why.text += fmt::format(" Cause: {} ({} of the trace).", cause["title"].text(), core::format_percent(*share));
+    why.text += fmt::format(" {}: {} ({} of the trace).", avoidable(why.id, cause) ? "Largest avoidable part" : "Cause",
+                            cause["title"].text(), core::format_percent(*share));
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
   const bool guess = !ranking.empty() && ranking[0]["class"].text() != analytics::bottleneck::kUnknownKernels;

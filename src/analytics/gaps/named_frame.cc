@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <string>
+
+#include "analytics/gaps.h"
+
+// A host frame that explains a gap by its own name, where no pattern knows what it does.
+namespace aaco::analytics::gaps {
+namespace {
+
+constexpr std::size_t kInnermost = 2;      // frames of a chain that are named beside the outermost
+constexpr std::size_t kMaxFrameName = 60;  // characters; the function is at the end
+
+std::string_view tail(std::string_view name) {
+  if (name.size() <= kMaxFrameName) return name;
+  name.remove_prefix(name.size() - kMaxFrameName);
+  const auto folder = name.find('/');  // of a path: whole names
+  if (folder != std::string_view::npos && folder < kMaxFrameName / 2) name.remove_prefix(folder + 1);
+  while (!name.empty() && (static_cast<unsigned char>(name.front()) & 0xC0U) == 0x80U) name.remove_prefix(1);  // inside a letter
+  return name;
+}
+
+constexpr std::size_t kLaunchesKept = 64;  // of a thread: those inside one gap and the one before it
+
+}  // namespace
+
+void GapExplainer::remember_launch(const trace::ApiCallRow& row) {
+  if (const Place place(row.rank, row.thread_id); last_launches_.second == nullptr || last_launches_.first != place)
+    last_launches_ = {place, &launch_starts_[place]};
+  auto& starts = *last_launches_.second;
+  starts.push_back(row.start_ns);
+  if (starts.size() > kLaunchesKept) starts.pop_front();
+}
+
+// Python functions, operators and ranges of the launching thread that launch nothing: between the launch before and the one that
+// ends the gap. Those that fill half of the time in which the device waited for the host, the outermost first. A shorter wait than
+// an eager framework needs for its next operator names nothing.
+std::vector<const GapExplainer::Call*> GapExplainer::named_frames(const Gap& gap) const {
+  std::vector<const Call*> found;
+  if (!gap.launch) return found;
+  const NextLaunch& launch = *gap.launch;
+  const std::int64_t waited = std::min(launch.start_ns, gap.end_ns) - gap.start_ns;
+  if (waited < kLaunchGapNs) return found;
+  std::int64_t since = INT64_MIN;
+  if (const auto starts = launch_starts_.find({gap.rank, launch.thread_id}); starts != launch_starts_.end())
+    for (const std::int64_t start : starts->second)
+      if (start < launch.start_ns) since = std::max(since, start);
+  for (const Call& call : calls_) {
+    if (call.is_runtime() || call.rank != gap.rank || call.thread_id != launch.thread_id) continue;
+    if (call.start_ns < since || call.end_ns > launch.start_ns) continue;
+    if (2 * (call.end_ns - std::max(call.start_ns, gap.start_ns)) < waited) continue;
+    found.push_back(&call);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Call* a, const Call* b) { return a->end_ns - a->start_ns > b->end_ns - b->start_ns; });
+  return found;
+}
+
+// "evaluate.py(77): metrics > _ranking.py(570): roc_auc_score > arraysetops.py(138): unique", the ones between left out.
+trace::NameId GapExplainer::chain_of(const std::vector<const Call*>& frames) {
+  if (frames.back()->domain == HostDomain::cpu_op || frames.size() == 1) return frames.back()->name;
+  std::string text;
+  std::string_view last;
+  bool left_out = false;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (i > 0 && i + kInnermost < frames.size()) {
+      left_out = true;
+      continue;
+    }
+    const std::string_view name = tail(names_.text(frames[i]->name));
+    if (name == last) continue;
+    if (!text.empty()) text += left_out ? " > ... > " : " > ";
+    left_out = false;
+    text += last = name;
+  }
+  return names_.intern(text);
+}
+
+}  // namespace aaco::analytics::gaps
