@@ -43,7 +43,8 @@ void Hub::run_handler(Match match, std::function<void(Response)> done) {
   counters_.connections = static_cast<std::int64_t>(open_.size());
   boost::asio::post(worker.thread,
                     [this, &worker, match = std::move(match), done = std::move(done), counters = counters_]() mutable {
-                      Response response = answer(match, {services_, routes_, counters});
+                      const Site site{services_, routes_, counters, jobs_ ? jobs_->get() : nullptr, jobs_ ? nullptr : &jobs_.error()};
+                      Response response = answer(match, site);
                       boost::asio::post(io_, [&worker, done = std::move(done), response = std::move(response)]() mutable {
                         --worker.waiting;
                         done(std::move(response));
@@ -74,6 +75,7 @@ void Hub::begin_stop() {
 }
 
 void Hub::join() {
+  if (jobs_) jobs_->reset();
   quick_.thread.join();
   slow_.thread.join();
 }

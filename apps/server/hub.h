@@ -4,6 +4,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -24,6 +25,8 @@ class Hub {
  public:
   Hub(std::vector<Route> routes, const workflows::Services& services, std::function<void(std::string_view)> log)
       : routes_(std::move(routes)), services_(services), log_(std::move(log)) {}
+  // Call before the first request; without it requests for jobs are refused.
+  void set_jobs(core::Result<std::unique_ptr<workflows::Jobs>> jobs) { jobs_ = std::move(jobs); }
   // Call once, before the first request.
   void guard(Secrets secrets, std::vector<std::string> hosts) { access_.emplace(std::move(secrets), std::move(hosts), clock_); }
 
@@ -55,6 +58,7 @@ class Hub {
   std::vector<Route> routes_;
   const workflows::Services& services_;
   std::function<void(std::string_view)> log_;
+  core::Result<std::unique_ptr<workflows::Jobs>> jobs_;
   std::set<Connection*> open_;
   Counters counters_;
   bool stopping_ = false;

@@ -10,6 +10,7 @@
 
 #include "core/result.h"
 #include "server/message.h"
+#include "workflows/jobs.h"
 #include "workflows/services.h"
 
 namespace aaco::server {
@@ -40,10 +41,13 @@ struct Site {
   const workflows::Services& services;
   std::span<const Route> routes;
   Counters counters;  // as of the request
+  workflows::Jobs* jobs = nullptr;
+  const core::Error* no_jobs = nullptr;  // why there are none
 };
 
 // A request with its parameters checked against the route's.
 struct Call {
+  std::string_view pattern;  // of the route
   std::map<std::string, std::string, std::less<>> path;  // of "{session}"
   Fields parameters;
 
@@ -68,6 +72,7 @@ struct Route {
   Lane lane = Lane::quick;
   bool open = false;  // needs no token
   Handler handler = nullptr;
+  int status = 200;  // of the answer
 };
 
 struct Match {

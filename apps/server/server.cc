@@ -136,6 +136,10 @@ core::Result<std::unique_ptr<Server>> Server::open(const ServeRequest& request, 
   Listening listening{fmt::format("http://{}:{}", host_text(end), end.port()), "", token.path()};
   if (!secrets.code.empty()) listening.link = fmt::format("{}/open?code={}", listening.url, secrets.code);
   hub->guard(std::move(secrets), hosts_of(request, end));
+  AACO_ASSIGN(auto policy, workflows::load_server_policy(request.policy_file, services.paths));
+  auto jobs = workflows::Jobs::open(std::move(policy), core::executable_path(), services);
+  if (!jobs) listening.no_jobs = jobs.error().message;
+  hub->set_jobs(std::move(jobs));
   return std::make_unique<WebServer>(std::move(hub), std::move(acceptor), std::move(token), std::move(listening), services);
 }
 
