@@ -11,9 +11,7 @@ core::Result<workflows::Jobs*> jobs_of(const Site& site) {
   return core::fail(core::ErrorCode::unsupported, "this server runs no jobs");
 }
 
-Response text_response(std::string text) {
-  return {.type = "text/plain; charset=utf-8", .body = std::move(text)};
-}
+Response text_response(std::string text) { return {.type = "text/plain; charset=utf-8", .body = std::move(text)}; }
 
 }  // namespace
 
@@ -49,7 +47,7 @@ core::Result<Response> get_job_result(const Call& call, const Site& site) {
 }
 
 core::Result<Response> post_job(const Call& call, const Site& site) {
-  AACO_ASSIGN(workflows::Jobs* jobs, jobs_of(site));
+  AACO_ASSIGN(workflows::Jobs * jobs, jobs_of(site));
   const auto verb = call.pattern.substr(call.pattern.rfind('/') + 1);
   AACO_ASSIGN(const workflows::Job job, jobs->start(verb, call.parameters));
   Response response = json_response(to_json(job));
@@ -59,7 +57,7 @@ core::Result<Response> post_job(const Call& call, const Site& site) {
 }
 
 core::Result<Response> post_job_cancel(const Call& call, const Site& site) {
-  AACO_ASSIGN(workflows::Jobs* jobs, jobs_of(site));
+  AACO_ASSIGN(workflows::Jobs * jobs, jobs_of(site));
   AACO_ASSIGN(const workflows::Job job, jobs->cancel(call.path.at("job")));
   return json_response(to_json(job));
 }

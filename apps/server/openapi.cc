@@ -129,7 +129,8 @@ Json operation_of(const Route& route) {
   const bool page = route.answer.find('/') != std::string_view::npos;
   Json answer =
       page ? content(route.answer, Json::object({{"type", "string"}})) : content("application/json", schema_named(route.answer));
-  Json answers = Json::object({{std::to_string(route.status), Json::object({{"description", route.summary}, {"content", std::move(answer)}})}});
+  Json answers = Json::object(
+      {{std::to_string(route.status), Json::object({{"description", route.summary}, {"content", std::move(answer)}})}});
   answers.set("4XX", Json::object({{"description", "Refused: what was wrong, with a hint"},
                                    {"content", content("application/json", schema_named("Error"))}}));
   Json operation = Json::object({{"operationId", operation_id(route)}, {"summary", route.summary}});
@@ -149,11 +150,10 @@ core::Result<Response> get_openapi(const Call&, const Site& site) {
   Json bearer = Json::object({{"type", "http"}, {"scheme", "bearer"}});
   return json_response(Json::object(
       {{"openapi", "3.1.0"},
-       {"info",
-        Json::object({{"title", "AACO"},
-                      {"version", site.services.tool_version},
-                      {"license", Json::object({{"name", "MIT"}, {"identifier", "MIT"}})},
-                      {"description", "Sessions, reports, comparisons, metrics and jobs of one root of sessions."}})},
+       {"info", Json::object({{"title", "AACO"},
+                              {"version", site.services.tool_version},
+                              {"license", Json::object({{"name", "MIT"}, {"identifier", "MIT"}})},
+                              {"description", "Sessions, reports, comparisons, metrics and jobs of one root of sessions."}})},
        {"servers", Json::array({Json::object({{"url", "/"}})})},
        {"security", Json::array({Json::object({{"bearer", Json::array()}})})},
        {"paths", std::move(paths)},

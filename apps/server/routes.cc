@@ -59,12 +59,7 @@ const std::vector<Parameter> kQueried = {
 
 const std::vector<Parameter> kListedJobs = {
     {.name = "state", .description = "Only jobs in this state: queued, running, done, failed, cancelled or interrupted"},
-    {.name = "limit",
-     .description = "Maximum number of jobs",
-     .kind = Kind::whole,
-     .low = 1,
-     .high = 1000,
-     .fallback = "100"}};
+    {.name = "limit", .description = "Maximum number of jobs", .kind = Kind::whole, .low = 1, .high = 1000, .fallback = "100"}};
 
 // The pattern of a verb's jobs; job_verbs() lives as long as the program, and so do these.
 std::string_view verb_pattern(std::string_view verb) {
@@ -82,7 +77,10 @@ std::vector<Parameter> parameters_of(const workflows::JobVerb& verb) {
   for (const workflows::JobOption& option : verb.options) {
     Parameter one{.name = option.name, .description = option.description};
     using enum workflows::JobValue;
-    one.kind = option.value == whole ? Kind::whole : option.value == ratio ? Kind::ratio : option.value == flag ? Kind::flag : Kind::text;
+    one.kind = option.value == whole   ? Kind::whole
+               : option.value == ratio ? Kind::ratio
+               : option.value == flag  ? Kind::flag
+                                       : Kind::text;
     one.required = option.required;
     one.repeatable = option.repeatable;
     one.low = option.low;
@@ -145,12 +143,32 @@ std::vector<Route> fixed_routes() {
        false, &get_history},
       {"POST", "/api/v1/query", "SQL over all sessions, read-only, with limits", kQueried, "QueryRows", Lane::slow, false,
        &post_query},
+      {"GET",
+       "/api/v1/live",
+       "Server-sent events: this machine and the running sessions, ten times per second",
+       {},
+       "text/event-stream",
+       Lane::stream,
+       false,
+       nullptr},
       {"GET", "/api/v1/jobs", "Jobs, newest first", kListedJobs, "JobList", Lane::quick, false, &get_jobs},
       {"GET", "/api/v1/jobs/{job}", "One job", {}, "Job", Lane::quick, false, &get_job},
       {"GET", "/api/v1/jobs/{job}/log", "What the job wrote to standard error", {}, kText, Lane::quick, false, &get_job_log},
-      {"GET", "/api/v1/jobs/{job}/result", "What the command prints with --json", {}, "JobResult", Lane::quick, false,
+      {"GET",
+       "/api/v1/jobs/{job}/result",
+       "What the command prints with --json",
+       {},
+       "JobResult",
+       Lane::quick,
+       false,
        &get_job_result},
-      {"POST", "/api/v1/jobs/{job}/cancel", "Cancel a job that waits or runs; the body is {}", {}, "Job", Lane::quick, false,
+      {"POST",
+       "/api/v1/jobs/{job}/cancel",
+       "Cancel a job that waits or runs; the body is {}",
+       {},
+       "Job",
+       Lane::quick,
+       false,
        &post_job_cancel},
       {"GET", "/api/v1/policy", "What clients may start", {}, "Policy", Lane::quick, false, &get_policy},
   };
@@ -161,7 +179,8 @@ std::vector<Route> fixed_routes() {
 std::vector<Route> all_routes() {
   std::vector<Route> routes = fixed_routes();
   for (const workflows::JobVerb& verb : workflows::job_verbs())
-    routes.push_back({"POST", verb_pattern(verb.name), verb.summary, parameters_of(verb), "Job", Lane::quick, false, &post_job, 202});
+    routes.push_back(
+        {"POST", verb_pattern(verb.name), verb.summary, parameters_of(verb), "Job", Lane::quick, false, &post_job, 202});
   return routes;
 }
 

@@ -41,7 +41,7 @@ struct JobOption {
 
 struct JobVerb {
   std::string_view name, summary;
-  bool measures = false;  // runs alone: two measurements would disturb each other
+  bool measures = false;    // runs alone: two measurements would disturb each other
   bool own_output = false;  // standard output is not the program's: its JSON goes to a file (--report-to)
   std::vector<std::string_view> fixed;
   std::vector<JobOption> options;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,8 +26,5 @@ class JobFolder {
 
 // Of a stored document; invalid_input where it is damaged.
 core::Result<Job> job_from_json(const core::Json& document);
-
-// When a process started, in ticks since boot; 0: there is none. With the id it names a process for all time.
-std::int64_t process_start_ticks(std::int64_t process_id);
 
 }  // namespace aaco::workflows

@@ -106,7 +106,8 @@ core::Result<Words> checked_value(const JobOption& option, const std::string& va
 
 }  // namespace
 
-core::Result<Words> job_words(const JobVerb& verb, const JobFields& fields, const ServerPolicy& policy, const core::Paths& paths) {
+core::Result<Words> job_words(const JobVerb& verb, const JobFields& fields, const ServerPolicy& policy,
+                              const core::Paths& paths) {
   if (std::find(policy.verbs.begin(), policy.verbs.end(), verb.name) == policy.verbs.end())
     return core::fail(ErrorCode::permission, "jobs of '" + std::string(verb.name) + "' are disabled", std::string(kPolicyHint));
   for (const auto& [name, value] : fields)
@@ -121,8 +122,7 @@ core::Result<Words> job_words(const JobVerb& verb, const JobFields& fields, cons
     std::size_t given = 0;
     for (const auto& [name, text] : fields) {
       if (name != option.name) continue;
-      if (++given > 1 && !option.repeatable)
-        return core::fail(ErrorCode::invalid_argument, "repeated parameter '" + name + "'");
+      if (++given > 1 && !option.repeatable) return core::fail(ErrorCode::invalid_argument, "repeated parameter '" + name + "'");
       AACO_ASSIGN(const Words values, checked_value(option, text, policy, paths));
       for (const std::string& value : values)
         words.push_back(option.argument.empty() ? value : std::string(option.argument) + (value.empty() ? "" : "=" + value));

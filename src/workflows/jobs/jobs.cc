@@ -16,11 +16,12 @@
 
 #include "core/clock.h"
 #include "core/files.h"
-#include "core/random.h"
 #include "core/id.h"
+#include "core/random.h"
 #include "core/strings.h"
 #include "core/subprocess.h"
 #include "workflows/jobs/job_file.h"
+#include "workflows/process_identity.h"
 
 namespace aaco::workflows {
 namespace {

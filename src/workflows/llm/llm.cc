@@ -16,6 +16,7 @@
 #include "hardware/secrets.h"
 #include "serving/rows.h"
 #include "tracelake/lake.h"
+#include "workflows/live_record.h"
 #include "workflows/llm/client_ceiling.h"
 #include "workflows/llm/plan.h"
 #include "workflows/llm/server.h"
@@ -234,6 +235,8 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
     client.emplace(std::move(keeping));
   }
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("llm", request.tag, to_json(request, plan), services));
+  LiveRecord live(services.paths.sessions, draft.manifest(), "language-model server");
+  live.phase("measuring");
   if (probed.no_length_control)
     draft.warn("llm.length_control",
                "the server does not accept ignore_eos and min_tokens: responses may be shorter than planned",
