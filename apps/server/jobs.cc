@@ -49,10 +49,12 @@ core::Result<Response> get_job_result(const Call& call, const Site& site) {
 core::Result<Response> post_job(const Call& call, const Site& site) {
   AACO_ASSIGN(workflows::Jobs * jobs, jobs_of(site));
   const auto verb = call.pattern.substr(call.pattern.rfind('/') + 1);
-  AACO_ASSIGN(const workflows::Job job, jobs->start(verb, call.parameters));
-  Response response = json_response(to_json(job));
+  const auto job = jobs->start(verb, call.parameters);
+  if (!job && job.error().code == core::ErrorCode::exhausted) return refusal(429, job.error().message, job.error().remedy);
+  if (!job) return tl::unexpected<core::Error>(job.error());
+  Response response = json_response(to_json(*job));
   response.status = 202;
-  response.headers.emplace_back("Location", "/api/v1/jobs/" + job.id);
+  response.headers.emplace_back("Location", "/api/v1/jobs/" + job->id);
   return response;
 }
 

@@ -128,7 +128,7 @@ class JobsTest(JobsCase):
         server = self.serve(*self.policy(verbs=['analyze'], jobs_per_minute=2))
         self.assertEqual(self.start(server, 'run', model='mlp')[0], 403)
         answers = [self.start(server, 'analyze', model='no-such')[0] for _ in range(3)]
-        self.assertEqual(answers, [202, 202, 413])
+        self.assertEqual(answers, [202, 202, 429])
         self.assertEqual(server.json('/api/v1/policy')[1]['verbs'], ['analyze'])
 
     def test_a_damaged_policy_is_refused(self):
