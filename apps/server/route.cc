@@ -115,7 +115,10 @@ tl::expected<Fields, Response> body_parameters(const Route& route, const Request
   Fields given;
   for (const auto& [name, value] : document->members()) {
     const Json single = Json::array({value});
-    for (const Json& one : value.is_array() ? value.items() : single.items()) {
+    const bool list =
+        value.is_array() && std::any_of(route.parameters.begin(), route.parameters.end(),
+                                        [&name = name](const auto& one) { return one.name == name && one.repeatable; });
+    for (const Json& one : list ? value.items() : single.items()) {
       if (one.is_null() || one.is_array() || one.is_object() || given.size() == kMaxParameters)
         return tl::unexpected(refusal(400, "invalid value for '" + name + "'"));
       given.emplace_back(name, text_of(one));

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +16,9 @@ WAIT_S = 120
 
 
 class JobsCase(program.ProgramTest):
+    def setUp(self):
+        shutil.rmtree(self.lake / '.jobs', ignore_errors=True)
+
     def serve(self, *options):
         server = server_test.Server(self, 'serve', *options)
         self.addCleanup(server.stop)

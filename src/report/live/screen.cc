@@ -16,8 +16,6 @@ constexpr double kBusy = 0.5, kFull = 0.85;  // of a meter's colours
 constexpr double kHot_celsius = 85;
 constexpr int kMinWidth = 60, kMaxWidth = 200;
 
-std::string percent(std::optional<double> ratio) { return ratio ? fmt::format("{:3.0f} %", *ratio * 100) : "  – %"; }
-
 // Lines of a fixed width; colours take no columns.
 class Screen {
  public:
@@ -34,6 +32,9 @@ class Screen {
     const double value = std::clamp(ratio.value_or(0), 0.0, 1.0);
     const std::string inner = fit_left(bar(value, width, ascii_), width, ascii_);
     return "[" + painted(inner, value >= kFull ? kRed : value >= kBusy ? kYellow : kGreen) + "]";
+  }
+  [[nodiscard]] std::string percent(std::optional<double> ratio) const {
+    return ratio ? fmt::format("{:3.0f} %", *ratio * 100) : ascii_ ? "  - %" : "  – %";
   }
   [[nodiscard]] std::string cell(std::string_view text, int width) const {
     return fit_left(printable(text, ascii_), width, ascii_);
@@ -71,7 +72,7 @@ void show_cores(Screen& screen, const LiveMachine& machine, int max_rows) {
     std::string line;
     for (int core = row; core < count; core += rows) {
       const auto use = machine.core_use_ratios[static_cast<std::size_t>(core)];
-      line += fmt::format("{:>4} ", core) + screen.meter(use, cell - 13) + percent(use) + " ";
+      line += fmt::format("{:>4} ", core) + screen.meter(use, cell - 13) + screen.percent(use) + " ";
     }
     screen.raw(std::move(line));
   }
@@ -79,7 +80,7 @@ void show_cores(Screen& screen, const LiveMachine& machine, int max_rows) {
 }
 
 void show_machine(Screen& screen, const LiveMachine& machine, int core_rows) {
-  std::string head = "CPU " + percent(machine.cpu_use_ratio);
+  std::string head = "CPU " + screen.percent(machine.cpu_use_ratio);
   if (machine.cpu_user_ratio && machine.cpu_system_ratio)
     head += fmt::format("  user {:.0f} %  system {:.0f} %", *machine.cpu_user_ratio * 100, *machine.cpu_system_ratio * 100);
   if (machine.cpu_iowait_ratio) head += fmt::format("  I/O wait {:.0f} %", *machine.cpu_iowait_ratio * 100);
@@ -119,12 +120,12 @@ void show_gpus(Screen& screen, const std::vector<LiveGpu>& gpus) {
     for (const std::string& reason : gpu.throttled) reasons += (reasons.empty() ? "" : ", ") + reason;
     const bool hot = gpu.temperature_celsius && *gpu.temperature_celsius >= kHot_celsius;
     std::string line =
-        fmt::format("{:>3}  ", gpu.device) + screen.meter(gpu.use_ratio, wide ? 12 : 6) + percent(gpu.use_ratio) + "  ";
+        fmt::format("{:>3}  ", gpu.device) + screen.meter(gpu.use_ratio, wide ? 12 : 6) + screen.percent(gpu.use_ratio) + "  ";
     line += screen.cell(wide && gpu.memory_total_bytes ? memory + " of " + core::format_bytes(*gpu.memory_total_bytes) : memory,
                         wide ? 20 : 9);
     line += screen.cell(power, wide ? 15 : 8) + screen.painted(screen.cell(heat, 7), hot ? kRed : std::string_view());
     line += screen.cell(clock, wide ? 10 : 9);
-    const int left = screen.width() - (wide ? 75 : 52);
+    const int left = screen.width() - (wide ? 79 : 54);
     if (left > 0) line += screen.painted(fit(reasons, left, screen.ascii()), kYellow);
     screen.raw(std::move(line));
     if (!wide && !reasons.empty()) screen.text("     throttled: " + reasons, kYellow);
@@ -142,7 +143,7 @@ void show_session(Screen& screen, const LiveSession& session, std::int64_t now_n
   const std::string head = fmt::format("{} {}", session.kind, session.what);
   screen.raw(screen.painted(screen.cell(head, screen.width() - 30), kBold) + screen.right(session.phase + "  " + took, 30));
   std::string line = "  ";
-  if (session.done_ratio) line += screen.meter(session.done_ratio, 16) + percent(session.done_ratio) + "  ";
+  if (session.done_ratio) line += screen.meter(session.done_ratio, 16) + screen.percent(session.done_ratio) + "  ";
   std::string facts;
   if (session.iterations > 0) facts += core::format_count(static_cast<double>(session.iterations)) + " iterations  ";
   if (session.median_ns) facts += "median " + core::format_duration(*session.median_ns);

@@ -1,8 +1,11 @@
 #include "workflows/server_policy.h"
 
+#include <algorithm>
+
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/yaml.h"
+#include "workflows/jobs.h"
 
 namespace aaco::workflows {
 namespace {
@@ -55,6 +58,9 @@ core::Result<ServerPolicy> load_server_policy(const std::string& file, const cor
                            "jobs_per_minute", "kept_jobs", "max_log", "max_result"}));
   ServerPolicy policy;
   AACO_TRY(read_texts(root, "verbs", policy.verbs));
+  for (const std::string& verb : policy.verbs)
+    if (std::none_of(job_verbs().begin(), job_verbs().end(), [&](const JobVerb& one) { return one.name == verb; }))
+      return root.find("verbs")->error("no job has the verb '" + verb + "'");
   AACO_TRY(read_absolute(root, "record_programs", policy.record_programs));
   AACO_TRY(read_absolute(root, "import_folders", policy.import_folders));
   AACO_TRY(read_texts(root, "llm_servers", policy.llm_servers));
