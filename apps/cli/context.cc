@@ -1,10 +1,14 @@
 #include "cli/context.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <cstdio>
 
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/handles.h"
 #include "core/strings.h"
 #include "report/terminal.h"
 
@@ -16,9 +20,21 @@ constexpr std::string_view kEraseLine = "\r\x1b[2K";
 // What cannot be said (a log on a full disk, a reader that has gone) is no reason to end what is being measured.
 void say(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
+constexpr std::int64_t kProgressPeriod_ns = 200'000'000;
+
+// In place and without a sync: the server reads it a few times per second, and the next text replaces it.
+void write_progress(const Context& context, std::string_view text) {
+  const std::int64_t now_ns = core::monotonic_ns();
+  if (now_ns - context.progress_written_ns < kProgressPeriod_ns) return;
+  context.progress_written_ns = now_ns;
+  const core::FileDescriptor file(::open(context.progress_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (file.valid()) (void)core::write_all(file.get(), text, context.progress_file);
+}
+
 }  // namespace
 
 void Context::progress(std::string_view text) const {
+  if (!progress_file.empty()) return write_progress(*this, text);
   if (quiet || !terminal) return;
   say(fmt::format("{}{}", kEraseLine, text.substr(0, 100)));
   std::fflush(stderr);

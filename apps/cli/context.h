@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -28,9 +29,11 @@ struct Context {
   std::atomic<bool>* stop = nullptr;
   std::atomic<bool>* terminal_lent = nullptr;  // a child has the terminal: its Ctrl-C is the child's alone
   int exit_code = kFine;
+  std::string progress_file;  // AACO_PROGRESS_FILE: where a job's progress goes
+  mutable std::int64_t progress_written_ns = 0;
   mutable int output_problem = 0;  // errno of the first print() or flush() that standard output did not take whole
 
-  // One line on standard error that is overwritten by the next; only on a terminal.
+  // One line on standard error that is overwritten by the next; only on a terminal. Without one it goes to progress_file.
   void progress(std::string_view text) const;
   // A line on standard error, unless quiet.
   void note(std::string_view text) const;

@@ -34,6 +34,7 @@ aaco::cli::Context make_context(int argc, char** argv) {
   context.colour = isatty(STDOUT_FILENO) != 0 && !context.environment.get("NO_COLOR") &&
                    context.environment.get("TERM").value_or("dumb") != "dumb";
   context.width = terminal_width(context.environment);
+  context.progress_file = context.environment.get("AACO_PROGRESS_FILE").value_or("");
   return context;
 }
 

@@ -109,7 +109,20 @@ void Connection::read_body(Match match) {
                    });
 }
 
+// The socket goes to the feed, and this ends.
+void Connection::stream() {
+  if (request_.method == "HEAD") return answer({.type = "text/event-stream"}, true);
+  if (hub_.feed().full()) return answer(refusal(503, "too many live streams are open", "close one"), true);
+  hub_.log(request_, {.type = "text/event-stream"}, started_ns_);
+  std::string head =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n"
+      "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n";
+  for (const auto& [name, value] : kHeaders) head += std::string(name) + ": " + value + "\r\n";
+  hub_.feed().accept(stream_.release_socket(), head + "\r\n");
+}
+
 void Connection::handle(Match match) {
+  if (match.route->lane == Lane::stream) return stream();
   stream_.expires_never();
   hub_.run_handler(std::move(match), [self = shared_from_this()](const Response& response) {
     self->answer(response, !self->parser_->keep_alive());

@@ -36,6 +36,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_head(boost::beast::error_code error);
   void read_body(Match match);
   void handle(Match match);
+  void stream();
   void answer(const Response& response, bool close);
   template <class Message>
   void write(std::shared_ptr<Message> message);

@@ -41,14 +41,16 @@ void Hub::run_handler(Match match, std::function<void(Response)> done) {
   }
   ++worker.waiting;
   counters_.connections = static_cast<std::int64_t>(open_.size());
-  boost::asio::post(worker.thread,
-                    [this, &worker, match = std::move(match), done = std::move(done), counters = counters_]() mutable {
-                      Response response = answer(match, {services_, routes_, counters});
-                      boost::asio::post(io_, [&worker, done = std::move(done), response = std::move(response)]() mutable {
-                        --worker.waiting;
-                        done(std::move(response));
-                      });
-                    });
+  counters_.streams = feed_.counters();
+  boost::asio::post(
+      worker.thread, [this, &worker, match = std::move(match), done = std::move(done), counters = counters_]() mutable {
+        const Site site{services_, routes_, counters, jobs_ ? jobs_->get() : nullptr, jobs_ ? nullptr : &jobs_.error()};
+        Response response = answer(match, site);
+        boost::asio::post(io_, [&worker, done = std::move(done), response = std::move(response)]() mutable {
+          --worker.waiting;
+          done(std::move(response));
+        });
+      });
 }
 
 void Hub::log(const Request& request, const Response& response, std::int64_t started_ns) {
@@ -69,13 +71,16 @@ void Hub::log(const Request& request, const Response& response, std::int64_t sta
 
 void Hub::begin_stop() {
   stopping_ = true;
+  feed_.stop();
   const std::set<Connection*> open = open_;
   for (Connection* connection : open) connection->close_if_idle();
 }
 
 void Hub::join() {
+  feed_.join();
   quick_.thread.join();
   slow_.thread.join();
+  if (jobs_) jobs_->reset();
 }
 
 }  // namespace aaco::server

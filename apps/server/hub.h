@@ -4,12 +4,14 @@
 #include <boost/asio/thread_pool.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include "server/access.h"
+#include "server/feed.h"
 #include "server/route.h"
 
 namespace aaco::server {
@@ -23,11 +25,17 @@ inline constexpr int kMaxWaiting = 32;  // requests of a lane, the running one i
 class Hub {
  public:
   Hub(std::vector<Route> routes, const workflows::Services& services, std::function<void(std::string_view)> log)
-      : routes_(std::move(routes)), services_(services), log_(std::move(log)) {}
+      : routes_(std::move(routes)), services_(services), log_(std::move(log)), feed_(io_, services) {}
+  // Call before the first request; without it requests for jobs are refused.
+  void set_jobs(core::Result<std::unique_ptr<workflows::Jobs>> jobs) {
+    jobs_ = std::move(jobs);
+    if (jobs_) feed_.set_jobs(jobs_->get());
+  }
   // Call once, before the first request.
   void guard(Secrets secrets, std::vector<std::string> hosts) { access_.emplace(std::move(secrets), std::move(hosts), clock_); }
 
   boost::asio::io_context& io() { return io_; }
+  Feed& feed() { return feed_; }
   [[nodiscard]] bool stopping() const { return stopping_; }
   [[nodiscard]] std::size_t connections() const { return open_.size(); }
 
@@ -55,11 +63,13 @@ class Hub {
   std::vector<Route> routes_;
   const workflows::Services& services_;
   std::function<void(std::string_view)> log_;
+  core::Result<std::unique_ptr<workflows::Jobs>> jobs_;
   std::set<Connection*> open_;
   Counters counters_;
   bool stopping_ = false;
   boost::asio::io_context io_{1};  // its handlers own connections, which leave open_ when they go
   Worker quick_, slow_;
+  Feed feed_;
 };
 
 }  // namespace aaco::server

@@ -33,6 +33,20 @@ constexpr std::string_view kSchemas = R"({
   "QueryRows": {"type": "object", "required": ["schema_version", "truncated", "rows"], "properties": {
     "schema_version": {"type": "integer"}, "truncated": {"type": "boolean"},
     "rows": {"type": "array", "items": {"type": "object"}}}},
+  "Job": {"type": "object", "required": ["schema_version", "id", "verb", "state", "command", "measures", "created", "started", "ended",
+    "exit_code", "session", "error", "progress", "process_id"], "properties": {
+    "schema_version": {"type": "integer"}, "id": {"type": "string"}, "verb": {"type": "string"},
+    "state": {"enum": ["queued", "running", "done", "failed", "cancelled", "interrupted"]},
+    "command": {"type": "array", "items": {"type": "string"}}, "measures": {"type": "boolean"}, "created": {"type": "string"},
+    "started": {"type": ["string", "null"]}, "ended": {"type": ["string", "null"]}, "exit_code": {"type": ["integer", "null"]},
+    "session": {"type": ["string", "null"]}, "error": {"type": ["object", "null"]}, "progress": {"type": ["string", "null"]},
+    "process_id": {"type": ["integer", "null"]}}},
+  "JobList": {"type": "object", "required": ["schema_version", "found", "jobs"], "properties": {
+    "schema_version": {"type": "integer"}, "found": {"type": "integer"},
+    "jobs": {"type": "array", "items": {"$ref": "#/components/schemas/Job"}}}},
+  "JobResult": {"type": "object", "description": "docs/formats/cli_json.md"},
+  "Policy": {"type": "object", "description": "configs/server.yaml", "required": ["schema_version", "verbs", "record_programs",
+    "import_folders", "llm_servers"]},
   "OpenApi": {"type": "object", "required": ["openapi", "info", "paths"]}
 })";
 
@@ -58,7 +72,7 @@ Json parameters_of(const Route& route) {
     all.push(Json::object({{"name", part.substr(1, part.size() - 2)},
                            {"in", "path"},
                            {"required", true},
-                           {"description", "An id, its beginning, latest or tag:NAME"},
+                           {"description", part == "{job}" ? "Id of a job" : "An id, its beginning, latest or tag:NAME"},
                            {"schema", Json::object({{"type", "string"}})}}));
   }
   if (route.method == "POST") return all;
@@ -104,7 +118,9 @@ std::string operation_id(const Route& route) {
       id += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
       upper = false;
     }
-    if (route.pattern.find("{session}") != std::string_view::npos && part == "sessions") id.pop_back();
+    const bool one = (part == "sessions" && route.pattern.find("{session}") != std::string_view::npos) ||
+                     (part == "jobs" && (route.pattern.find("{job}") != std::string_view::npos || route.status == 202));
+    if (one) id.pop_back();
   }
   return id == "get" ? "getDashboard" : id;
 }
@@ -113,7 +129,8 @@ Json operation_of(const Route& route) {
   const bool page = route.answer.find('/') != std::string_view::npos;
   Json answer =
       page ? content(route.answer, Json::object({{"type", "string"}})) : content("application/json", schema_named(route.answer));
-  Json answers = Json::object({{"200", Json::object({{"description", route.summary}, {"content", std::move(answer)}})}});
+  Json answers = Json::object(
+      {{std::to_string(route.status), Json::object({{"description", route.summary}, {"content", std::move(answer)}})}});
   answers.set("4XX", Json::object({{"description", "Refused: what was wrong, with a hint"},
                                    {"content", content("application/json", schema_named("Error"))}}));
   Json operation = Json::object({{"operationId", operation_id(route)}, {"summary", route.summary}});
@@ -133,11 +150,10 @@ core::Result<Response> get_openapi(const Call&, const Site& site) {
   Json bearer = Json::object({{"type", "http"}, {"scheme", "bearer"}});
   return json_response(Json::object(
       {{"openapi", "3.1.0"},
-       {"info",
-        Json::object({{"title", "AACO"},
-                      {"version", site.services.tool_version},
-                      {"license", Json::object({{"name", "MIT"}, {"identifier", "MIT"}})},
-                      {"description", "Sessions, reports, comparisons and metrics of one root of sessions. Read-only."}})},
+       {"info", Json::object({{"title", "AACO"},
+                              {"version", site.services.tool_version},
+                              {"license", Json::object({{"name", "MIT"}, {"identifier", "MIT"}})},
+                              {"description", "Sessions, reports, comparisons, metrics and jobs of one root of sessions."}})},
        {"servers", Json::array({Json::object({{"url", "/"}})})},
        {"security", Json::array({Json::object({{"bearer", Json::array()}})})},
        {"paths", std::move(paths)},

@@ -49,9 +49,12 @@ void sessions_text(std::string& text, const std::vector<workflows::SessionLine>&
   }
 }
 
-}  // namespace
-
-namespace {
+void jobs_text(std::string& text, const workflows::Jobs& jobs) {
+  std::map<std::string, std::size_t> states;
+  for (const workflows::Job& job : jobs.list()) ++states[job.state];
+  head(text, "aaco_jobs", "gauge", "Jobs by state");
+  for (const auto& [state, count] : states) text += fmt::format("aaco_jobs{{state=\"{}\"}} {}\n", label(state), count);
+}
 
 double resident_bytes() {
   const auto statm = core::read_file("/proc/self/statm");
@@ -86,6 +89,12 @@ std::string prometheus_text(const std::vector<workflows::SessionLine>& lines, co
   one(text, "aaco_http_connections", "gauge", "Open connections", static_cast<double>(counters.connections));
   one(text, "aaco_http_refused_connections_total", "counter", "Connections refused because too many were open",
       static_cast<double>(counters.refused_connections));
+  one(text, "aaco_live_streams", "gauge", "Open live streams", static_cast<double>(counters.streams.open));
+  one(text, "aaco_live_events_total", "counter", "Events sent to live streams", static_cast<double>(counters.streams.sent));
+  one(text, "aaco_live_thinned_events_total", "counter", "Events left out for slow readers of live streams",
+      static_cast<double>(counters.streams.thinned));
+  one(text, "aaco_live_closed_streams_total", "counter", "Live streams closed because the reader took nothing for 30 s",
+      static_cast<double>(counters.streams.closed));
   one(text, "process_cpu_seconds_total", "counter", "CPU time of this server", cost.cpu_seconds);
   one(text, "process_resident_memory_bytes", "gauge", "Resident memory of this server", cost.resident_bytes);
   return text;
@@ -93,7 +102,9 @@ std::string prometheus_text(const std::vector<workflows::SessionLine>& lines, co
 
 core::Result<Response> get_prometheus(const Call&, const Site& site) {
   AACO_ASSIGN(const auto lines, workflows::list(site.services.paths.sessions));
-  return Response{.type = "text/plain; version=0.0.4; charset=utf-8", .body = prometheus_text(lines, site.counters, own_cost())};
+  std::string text = prometheus_text(lines, site.counters, own_cost());
+  if (site.jobs != nullptr) jobs_text(text, *site.jobs);
+  return Response{.type = "text/plain; version=0.0.4; charset=utf-8", .body = std::move(text)};
 }
 
 }  // namespace aaco::server

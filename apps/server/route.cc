@@ -83,6 +83,7 @@ tl::expected<Match, Response> find_route(std::span<const Route> routes, const Re
   std::string allowed;
   for (const Route& route : routes) {
     Match match{&route, {}};
+    match.call.pattern = route.pattern;
     if (!fits(route.pattern, request.path, match.call)) continue;
     const bool head = request.method == "HEAD" && route.method == "GET";
     if (request.method != route.method && !head) {
@@ -113,9 +114,15 @@ tl::expected<Fields, Response> body_parameters(const Route& route, const Request
   if (!document || !document->is_object()) return tl::unexpected(refusal(400, "the body is not a JSON object"));
   Fields given;
   for (const auto& [name, value] : document->members()) {
-    if (value.is_null() || value.is_array() || value.is_object())
-      return tl::unexpected(refusal(400, "invalid value for '" + name + "'"));
-    given.emplace_back(name, text_of(value));
+    const Json single = Json::array({value});
+    const bool list =
+        value.is_array() && std::any_of(route.parameters.begin(), route.parameters.end(),
+                                        [&name = name](const auto& one) { return one.name == name && one.repeatable; });
+    for (const Json& one : list ? value.items() : single.items()) {
+      if (one.is_null() || one.is_array() || one.is_object() || given.size() == kMaxParameters)
+        return tl::unexpected(refusal(400, "invalid value for '" + name + "'"));
+      given.emplace_back(name, text_of(one));
+    }
   }
   if (auto refused = check_parameters(route, given)) return tl::unexpected(*refused);
   return given;

@@ -10,6 +10,7 @@
 
 #include "core/result.h"
 #include "server/message.h"
+#include "workflows/jobs.h"
 #include "workflows/services.h"
 
 namespace aaco::server {
@@ -26,12 +27,20 @@ struct Parameter {
   std::string_view fallback = {};
 };
 
+// Of the live stream.
+struct StreamCounters {
+  std::int64_t open = 0, sent = 0;
+  std::int64_t thinned = 0;  // events left out for slow readers
+  std::int64_t closed = 0;   // readers that took nothing for too long
+};
+
 // What the server did so far: for /metrics.
 struct Counters {
   std::map<int, std::int64_t> answers;  // by status
   std::int64_t answer_ns = 0;           // time from the head to the answer, all together
   std::int64_t connections = 0;         // open
   std::int64_t refused_connections = 0;
+  StreamCounters streams;
 };
 
 struct Route;
@@ -40,10 +49,13 @@ struct Site {
   const workflows::Services& services;
   std::span<const Route> routes;
   Counters counters;  // as of the request
+  workflows::Jobs* jobs = nullptr;
+  const core::Error* no_jobs = nullptr;  // why there are none
 };
 
 // A request with its parameters checked against the route's.
 struct Call {
+  std::string_view pattern;                              // of the route
   std::map<std::string, std::string, std::less<>> path;  // of "{session}"
   Fields parameters;
 
@@ -56,8 +68,9 @@ struct Call {
 
 using Handler = core::Result<Response> (*)(const Call& call, const Site& site);
 
-// Slow handlers have a worker of their own, so that lists stay fast while a report is made.
-enum class Lane : std::uint8_t { quick, slow };
+// Slow handlers have a worker of their own, so that lists stay fast while a report is made. A stream has no handler: its
+// connection goes to the feed.
+enum class Lane : std::uint8_t { quick, slow, stream };
 
 struct Route {
   std::string_view method;   // GET (HEAD too) or POST with a JSON object as body
@@ -68,6 +81,7 @@ struct Route {
   Lane lane = Lane::quick;
   bool open = false;  // needs no token
   Handler handler = nullptr;
+  int status = 200;  // of the answer
 };
 
 struct Match {

@@ -39,6 +39,36 @@ int posted(const std::string& body, const std::string& type = "application/json"
   return fields ? 200 : fields.error().status;
 }
 
+int posted_run(const std::string& body) {
+  static const auto routes = all_routes();
+  const Request request = request_of("POST", "/api/v1/jobs/run", body, "application/json");
+  const auto match = find_route(routes, request);
+  if (!match) return match.error().status;
+  const auto fields = body_parameters(*match->route, request);
+  return fields ? static_cast<int>(fields->size()) : fields.error().status;
+}
+
+TEST(BodyParameters, ListsAreSeveralValuesOfOneParameter) {
+  EXPECT_EQ(posted_run(R"({"model":"mlp"})"), 1);
+  EXPECT_EQ(posted_run(R"({"model":"mlp","dim":["a=1","b=2"],"telemetry":true})"), 4);
+}
+
+TEST(BodyParameters, OfAJobAreChecked) {
+  for (const char* body :
+       {R"({})", R"({"model":["a","b"]})", R"({"model":[["a"]]})", R"({"model":[null]})", R"({"model":"a","batch":0})",
+        R"({"model":"a","precision":"1"})", R"({"model":"a","telemetry":"maybe"})", R"({"model":"a","ort-lib":"/x"})"})
+    EXPECT_EQ(posted_run(body), 400) << body;
+}
+
+TEST(FindRoute, EveryJobVerbHasOne) {
+  const auto routes = all_routes();
+  for (const workflows::JobVerb& verb : workflows::job_verbs()) {
+    const auto match = find_route(routes, request_of("POST", "/api/v1/jobs/" + std::string(verb.name), "{}", "application/json"));
+    ASSERT_TRUE(match) << verb.name;
+    EXPECT_EQ(match->call.pattern, "/api/v1/jobs/" + std::string(verb.name));
+  }
+}
+
 TEST(FindRoute, KnownPaths) {
   for (const char* target : {"/", "/metrics", "/api/v1/sessions", "/api/v1/sessions/latest", "/api/v1/sessions/x/report.html",
                              "/api/v1/diff?a=x&b=y&threshold=3%25&force=true", "/api/v1/history?metric=p50&where=a=b&where=c=d"})

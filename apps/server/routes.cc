@@ -1,8 +1,12 @@
+#include <functional>
+#include <map>
+
 #include "server/handlers.h"
 
 namespace aaco::server {
 namespace {
 
+constexpr std::string_view kJobsPath = "/api/v1/jobs/";
 constexpr std::int64_t kMaxOffset = 1'000'000'000;
 
 const std::vector<Parameter> kSides = {
@@ -53,9 +57,40 @@ const std::vector<Parameter> kQueried = {
      .high = 60,
      .fallback = "10"}};
 
-}  // namespace
+const std::vector<Parameter> kListedJobs = {
+    {.name = "state", .description = "Only jobs in this state: queued, running, done, failed, cancelled or interrupted"},
+    {.name = "limit", .description = "Maximum number of jobs", .kind = Kind::whole, .low = 1, .high = 1000, .fallback = "100"}};
 
-std::vector<Route> all_routes() {
+// The pattern of a verb's jobs; job_verbs() lives as long as the program, and so do these.
+std::string_view verb_pattern(std::string_view verb) {
+  static const auto kPatterns = [] {
+    std::map<std::string, std::string, std::less<>> patterns;
+    for (const workflows::JobVerb& one : workflows::job_verbs())
+      patterns[std::string(one.name)] = std::string(kJobsPath) + std::string(one.name);
+    return patterns;
+  }();
+  return kPatterns.find(verb)->second;
+}
+
+std::vector<Parameter> parameters_of(const workflows::JobVerb& verb) {
+  std::vector<Parameter> parameters;
+  for (const workflows::JobOption& option : verb.options) {
+    Parameter one{.name = option.name, .description = option.description};
+    using enum workflows::JobValue;
+    one.kind = option.value == whole   ? Kind::whole
+               : option.value == ratio ? Kind::ratio
+               : option.value == flag  ? Kind::flag
+                                       : Kind::text;
+    one.required = option.required;
+    one.repeatable = option.repeatable;
+    one.low = option.low;
+    one.high = option.high;
+    parameters.push_back(one);
+  }
+  return parameters;
+}
+
+std::vector<Route> fixed_routes() {
   constexpr std::string_view kPage = "text/html", kText = "text/plain";
   return {
       {"GET", "/", "The dashboard", {}, kPage, Lane::quick, true, &get_dashboard},
@@ -108,7 +143,45 @@ std::vector<Route> all_routes() {
        false, &get_history},
       {"POST", "/api/v1/query", "SQL over all sessions, read-only, with limits", kQueried, "QueryRows", Lane::slow, false,
        &post_query},
+      {"GET",
+       "/api/v1/live",
+       "Server-sent events: this machine and the running sessions, ten times per second",
+       {},
+       "text/event-stream",
+       Lane::stream,
+       false,
+       nullptr},
+      {"GET", "/api/v1/jobs", "Jobs, newest first", kListedJobs, "JobList", Lane::quick, false, &get_jobs},
+      {"GET", "/api/v1/jobs/{job}", "One job", {}, "Job", Lane::quick, false, &get_job},
+      {"GET", "/api/v1/jobs/{job}/log", "What the job wrote to standard error", {}, kText, Lane::quick, false, &get_job_log},
+      {"GET",
+       "/api/v1/jobs/{job}/result",
+       "What the command prints with --json",
+       {},
+       "JobResult",
+       Lane::quick,
+       false,
+       &get_job_result},
+      {"POST",
+       "/api/v1/jobs/{job}/cancel",
+       "Cancel a job that waits or runs; the body is {}",
+       {},
+       "Job",
+       Lane::quick,
+       false,
+       &post_job_cancel},
+      {"GET", "/api/v1/policy", "What clients may start", {}, "Policy", Lane::quick, false, &get_policy},
   };
+}
+
+}  // namespace
+
+std::vector<Route> all_routes() {
+  std::vector<Route> routes = fixed_routes();
+  for (const workflows::JobVerb& verb : workflows::job_verbs())
+    routes.push_back(
+        {"POST", verb_pattern(verb.name), verb.summary, parameters_of(verb), "Job", Lane::quick, false, &post_job, 202});
+  return routes;
 }
 
 }  // namespace aaco::server

@@ -1,7 +1,9 @@
 #include "server/server.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
@@ -83,6 +85,15 @@ class WebServer final : public Server {
   std::chrono::steady_clock::time_point deadline_;
 };
 
+// A live stream is a descriptor each; the usual limit is 1024.
+void raise_descriptor_limit() {
+  constexpr rlim_t kWanted = 8192;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kWanted) return;
+  limit.rlim_cur = std::min(limit.rlim_max, kWanted);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 core::Result<tcp::acceptor> bind(const ServeRequest& request, asio::io_context& io) {
   boost::system::error_code error;
   const auto address = asio::ip::make_address(request.address, error);
@@ -128,6 +139,7 @@ std::vector<std::string> hosts_of(const ServeRequest& request, const tcp::endpoi
 core::Result<std::unique_ptr<Server>> Server::open(const ServeRequest& request, const workflows::Services& services,
                                                    std::function<void(std::string_view)> log) {
   // The hub's io_context is there before the acceptor and goes after it; what guards requests is known once the port is.
+  raise_descriptor_limit();
   auto hub = std::make_unique<Hub>(all_routes(), services, std::move(log));
   AACO_ASSIGN(tcp::acceptor acceptor, bind(request, hub->io()));
   const tcp::endpoint end = acceptor.local_endpoint();
@@ -136,6 +148,10 @@ core::Result<std::unique_ptr<Server>> Server::open(const ServeRequest& request, 
   Listening listening{fmt::format("http://{}:{}", host_text(end), end.port()), "", token.path()};
   if (!secrets.code.empty()) listening.link = fmt::format("{}/open?code={}", listening.url, secrets.code);
   hub->guard(std::move(secrets), hosts_of(request, end));
+  AACO_ASSIGN(auto policy, workflows::load_server_policy(request.policy_file, services.paths));
+  auto jobs = workflows::Jobs::open(std::move(policy), core::executable_path(), services);
+  if (!jobs) listening.no_jobs = jobs.error().message;
+  hub->set_jobs(std::move(jobs));
   return std::make_unique<WebServer>(std::move(hub), std::move(acceptor), std::move(token), std::move(listening), services);
 }
 

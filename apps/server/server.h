@@ -19,6 +19,7 @@ struct ServeRequest {
   bool insecure = false;                // allows addresses beyond loopback, without TLS
   bool one_time_link = false;           // for a browser
   std::string token_file;               // empty: one that goes with the server
+  std::string policy_file;              // empty: the user's server.yaml, or the shipped one
 };
 
 // Where the server listens, for people.
@@ -26,6 +27,7 @@ struct Listening {
   std::string url;         // "http://127.0.0.1:8501"
   std::string link;        // with one_time_link: opens the dashboard once
   std::string token_file;  // what scripts read the token from
+  std::string no_jobs;     // why jobs are refused; empty: they run
 };
 
 // Answers HTTP requests on one thread; handlers run on two more, one for quick and one for slow ones.

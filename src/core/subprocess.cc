@@ -160,7 +160,9 @@ Result<Child> Child::start(const Command& command) {
     null = FileDescriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     fd = null.get();
   }
-  AACO_ASSIGN(const pid_t pid, spawn(command, -1, fd, fd));
+  const int out = command.output_fd >= 0 ? command.output_fd : fd;
+  const int err = command.error_fd >= 0 ? command.error_fd : fd;
+  AACO_ASSIGN(const pid_t pid, spawn(command, command.input_fd, out, err));
   return Child(pid, command.group);
 }
 

@@ -22,6 +22,8 @@ struct Command {
   // own: a process group of its own, so that a signal reaches all of it. callers: this process's group, for a program that
   // shares the terminal (a group of its own may not read it); a signal then reaches the program alone.
   enum class Group { own, callers } group = Group::own;
+  // Open descriptors that become the streams of a child of Child::start; -1: as `output` says.
+  int input_fd = -1, output_fd = -1, error_fd = -1;
 };
 
 struct CommandResult {

@@ -98,6 +98,7 @@ Status Loop::block(std::vector<TimedCall>& into, std::int64_t number, std::int64
   if (observer != nullptr && into.size() > first)
     observer->end_block(number, rule == nullptr, into[first].start_ns, into.back().start_ns + into.back().duration_ns,
                         static_cast<std::int64_t>(into.size() - first));
+  if (observer != nullptr && rule != nullptr) observer->after_block(std::span(into).subspan(first));
   return {};
 }
 
@@ -107,6 +108,7 @@ core::Result<LoopResult> measure(const std::function<Status()>& once, const Loop
                                  Instrument* instrument, const std::atomic<bool>& stop, BlockObserver* blocks) {
   Loop loop{once, options, stop, blocks, {}};
   AACO_TRY(loop.warm_up());
+  if (blocks != nullptr) blocks->begin_measuring();
   const std::int64_t calls = loop.calls_a_block(instrument != nullptr);
   std::int64_t number = 0;
   for (std::int64_t pair = 0; !rule.done() && !stop; ++pair) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ class BlockObserver {
   // `start_ns` and `end_ns` are those of the first and the last call.
   virtual void end_block(std::int64_t number, bool instrumented, std::int64_t start_ns, std::int64_t end_ns,
                          std::int64_t calls) = 0;
+  // Warm-up has ended.
+  virtual void begin_measuring() {}
+  // After end_block(), with the calls of a block without the instrument.
+  virtual void after_block(std::span<const TimedCall> /*calls*/) {}
 };
 
 struct LoopOptions {

@@ -168,16 +168,19 @@ class ServeTest(program.ProgramTest):
         paths = document['paths']
         self.assertIn('/api/v1/sessions/{session}/report', paths)
         fill = {'/api/v1/diff': '?a={}&b={}'.format(*self.ids), '/api/v1/diff.html': '?a={}&b={}'.format(*self.ids), '/api/v1/history': '?metric=p50'}
+        job = self.server.json('/api/v1/jobs/analyze', method='POST', body='{"model": "no-such-model"}', Content_Type='application/json')[1]
+        schemas = document['components']['schemas']
+        self.assertEqual(set(job), set(schemas['Job']['required']))
         for path, operations in paths.items():
-            if 'get' not in operations:
+            if 'get' not in operations or path in ('/api/v1/live', '/api/v1/jobs/{job}/result'):  # without an end; not there yet
                 continue
-            status, text, headers = self.server.ask(path.replace('{session}', 'latest') + fill.get(path, ''))
+            status, text, headers = self.server.ask(path.replace('{session}', 'latest').replace('{job}', job['id']) + fill.get(path, ''))
             self.assertIn(status, (200, 501), (path, text))
             (kind, content), = operations['get']['responses']['200']['content'].items()
             if status == 200:
                 self.assertTrue(headers['Content-Type'].startswith(kind), path)
             if status == 200 and kind == 'application/json':
-                schema = document['components']['schemas'][content['schema']['$ref'].rsplit('/', 1)[1]]
+                schema = schemas[content['schema']['$ref'].rsplit('/', 1)[1]]
                 self.assertLessEqual(set(schema['required']), set(json.loads(text)), path)
 
     def test_head_has_no_body(self):

@@ -21,6 +21,9 @@ void add_serve_options(CLI::App& verb, server::ServeRequest& request) {
           "--token-file", request.token_file,
           "Read the token from FILE, or create FILE with a new one (default: a file that is removed when the server stops)")
       ->type_name("FILE");
+  verb.add_option("--policy", request.policy_file,
+                  "What clients may start (default: ~/.config/aaco/server.yaml, then the shipped configs/server.yaml)")
+      ->type_name("FILE");
   verb.add_flag("--insecure", request.insecure, "Allow addresses beyond loopback; there is no TLS");
 }
 
@@ -34,6 +37,7 @@ void serve(Context& context, const server::ServeRequest& request) {
   context.flush();
   if (!listening.link.empty()) context.note("open the link above in a browser; it works once. Ctrl-C stops the server");
   context.note("sessions    " + context.paths.sessions + "\ntoken file  " + listening.token_file);
+  if (!listening.no_jobs.empty()) context.note("no jobs     " + listening.no_jobs);
   (*web)->run();
 }
 

@@ -18,6 +18,7 @@
 #include "workflows/import/import_warnings.h"
 #include "workflows/import/migraphx_program.h"
 #include "workflows/import/unseen_kernels.h"
+#include "workflows/live_record.h"
 #include "workflows/model_source.h"
 #include "workflows/models/model_tables.h"
 #include "workflows/session/table_metrics.h"
@@ -236,6 +237,8 @@ core::Result<SessionOutcome> import(const ImportRequest& request, const Services
   auto outcome = [&]() -> core::Result<SessionOutcome> {
     AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("import", request.tag, request_json(request), services));
     open_path = draft.writer().path();
+    LiveRecord live(services.paths.sessions, draft.manifest(), core::base_name(request.paths.front()));
+    live.phase("importing");
     return import_into(draft, inputs, request, services);
   }();
   if (!outcome && !open_path.empty()) AACO_TRY(core::remove_tree(open_path));  // never half a session

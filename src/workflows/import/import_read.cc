@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "importers/file_source.h"
+#include "workflows/import/counted_source.h"
 #include "workflows/import/rocm_join.h"
 
 namespace aaco::workflows {
@@ -48,10 +49,12 @@ void warn_of_profilers(const std::map<std::string, std::string>& with_kernels, S
              "import the files of each profiler separately, and compare the sessions (aaco diff)");
 }
 
-core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSink& sink, RocmJoin& join) {
+core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSink& sink, RocmJoin& join,
+                                                const Services& services) {
   sink.begin_file(file.place ? join.rules(*file.place, file.table) : FileRules{file.rank, false, std::nullopt, file.rank_base});
   AACO_ASSIGN(const auto source, importers::open_file_source(file.path));
-  AACO_ASSIGN(auto result, importers::import_source(*file.importer, *source, sink));
+  CountedSource counted(*source, core::base_name(file.path), services.progress);
+  AACO_ASSIGN(auto result, importers::import_source(*file.importer, counted, sink));
   if (file.place) join.done(*file.place, core::base_name(file.path), sink.file(), result, file.table);
   return result;
 }
@@ -71,7 +74,7 @@ core::Result<Read> read_files(const importers::grouping::Inputs& inputs, ImportS
       continue;
     }
     services.progress("importing " + core::base_name(file.path));
-    auto result = read_file(file, sink, join);
+    auto result = read_file(file, sink, join, services);
     AACO_TRY(sink.status());
     if (!result) {
       note_failure(file, result.error(), read, draft);

@@ -6,6 +6,7 @@
 
 #include "hardware/inventory.h"
 #include "hardware/secrets.h"
+#include "workflows/live_record.h"
 #include "workflows/llm/client_ceiling.h"
 #include "workflows/llm/levels.h"
 #include "workflows/llm/load_watch.h"
@@ -133,6 +134,8 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   AACO_ASSIGN(ReadyLoad ready, connect(request, services));
   AACO_ASSIGN(LoadWatch watch, LoadWatch::find(ready.plan, request, services));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("llm", request.tag, to_json(request, ready.plan), services));
+  LiveRecord live(services.paths.sessions, draft.manifest(), "language-model server");
+  live.phase("measuring");
   if (ready.no_length_control)
     draft.warn("llm.length_control",
                "the server does not accept ignore_eos and min_tokens: responses may be shorter than planned",

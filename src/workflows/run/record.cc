@@ -12,6 +12,7 @@
 #include "hardware/secrets.h"
 #include "workflows/isolation.h"
 #include "workflows/isolation/attended_child.h"
+#include "workflows/live_record.h"
 #include "workflows/run/gpu_profile_pass.h"
 #include "workflows/run/python_watch.h"
 #include "workflows/run/scheduler_plane.h"
@@ -128,6 +129,9 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   }
   isolation.step_out();
   const std::int64_t observed = child ? child->pid() : *request.process_id;
+  LiveRecord live(services.paths.sessions, draft.manifest(),
+                  request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0]));
+  live.phase("recording");
   Telemetry telemetry(observed, request.telemetry_period);
   AACO_TRY(telemetry.start());
   telemetry.resume();
@@ -144,6 +148,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   } else
     wait_for_process(*request.process_id, request, services, drain, interrupted);
   const std::int64_t end = core::monotonic_ns();
+  live.phase("writing the session");
   isolation.leave(draft);
   if (child && !interrupted && request.duration && end - begin >= request.duration->count())
     draft.warn("record.command_ended",

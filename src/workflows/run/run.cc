@@ -14,11 +14,13 @@
 #include "workflows/explain/insight.h"
 #include "workflows/hardware.h"
 #include "workflows/isolation.h"
+#include "workflows/live_record.h"
 #include "workflows/models/model_tables.h"
 #include "workflows/models/model_work.h"
 #include "workflows/placement.h"
 #include "workflows/predict/session_estimates.h"
 #include "workflows/run/gpu_profile_pass.h"
+#include "workflows/run/live_blocks.h"
 #include "workflows/run/loaded_model.h"
 #include "workflows/run/profile_pass.h"
 #include "workflows/run/run_again.h"
@@ -82,7 +84,7 @@ struct Measured {
 };
 
 core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, const RunRequest& request, SessionDraft& draft,
-                                     const Services& services) {
+                                     LiveRecord& live, const Services& services) {
   stats::StoppingRule rule(plan.stopping);
   rule.reserve();
   std::optional<Telemetry> telemetry;
@@ -96,8 +98,8 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
   if (telemetry) instruments.add(&*telemetry);
   if (plane && plane->watches()) instruments.add(&*plane);
   static const std::atomic<bool> kNever{false};
-  services.progress("measuring " + plan.model_name);
   LoopBlocks blocks;
+  LiveBlocks told(blocks, live, plan.stopping, plan.model_name, services);
   std::function<core::Status()> once = [&] { return model.backend->run_once(); };
   if (request.before_call)
     once = [&] {
@@ -112,7 +114,7 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
       return {};
     };
   AACO_ASSIGN(runner::LoopResult loop, runner::measure(once, plan.loop, rule, instruments.get(),
-                                                       services.stop != nullptr ? *services.stop : kNever, &blocks));
+                                                       services.stop != nullptr ? *services.stop : kNever, &told));
   Measured measured{std::move(loop), 0, {}, {}};
   measured.rss_peak_bytes = core::resident_peak_bytes();
   if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
@@ -270,6 +272,8 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   AACO_ASSIGN(LoadedModel model, load_model(plan, request, services));
   const std::int64_t load_end = core::monotonic_ns();
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("run", request.tag, plan.request, services));
+  LiveRecord live(services.paths.sessions, draft.manifest(),
+                  plan.model_name + ", " + request.backend + ", batch " + std::to_string(model.batch));
   draft.phase("load", load_begin, load_end);
   const std::int64_t rss_load_bytes = core::resident_peak_bytes();
   for (auto& warning : model.warnings) draft.manifest().warnings.push_back(std::move(warning));
@@ -289,7 +293,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
     draft.warn("run.injected", "each call was delayed by --inject-delay", "omit --inject-delay to measure the model itself");
 
   const Json clocks_before = request.telemetry ? collectors::clock_state({}) : Json();
-  AACO_ASSIGN(const Measured measured, measure_model(model, plan, request, draft, services));
+  AACO_ASSIGN(const Measured measured, measure_model(model, plan, request, draft, live, services));
   if (request.telemetry)
     AACO_TRY(draft.writer().write_json("telemetry/clock_state.json",
                                        Json::object({{"before", clocks_before}, {"after", collectors::clock_state({})}})));
@@ -303,6 +307,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt, measured.sleep};
   const double median_ns = median_of(measured.loop.plain);
   if (request.profile && !services.stopping()) {
+    live.phase("profiling");
     AACO_ASSIGN(facts.profile_slowdown_ratio, profile_model(model, plan, request, measured.loop, median_ns, draft, services));
   }
   trace::Metrics gpu_metrics;
@@ -311,6 +316,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   }
   isolation.leave(draft);
   services.progress("writing the session");
+  live.phase("writing the session");
   AACO_TRY(store_model_tables(plan.graph, draft));
   AACO_TRY(predict_nodes(plan, placement, model, request.profile, draft, services));
   AACO_TRY(draft.writer().flush());

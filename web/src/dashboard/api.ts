@@ -82,3 +82,67 @@ export function useAnswer<T>(path: string): Loaded<T> {
   }, [path]);
   return state;
 }
+
+export interface Job {
+  id: string;
+  verb: string;
+  state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
+  command: string[];
+  measures: boolean;
+  created: string;
+  started: string | null;
+  ended: string | null;
+  exit_code: number | null;
+  session: string | null;
+  error: { message: string; hint?: string } | null;
+  progress: string | null;
+}
+export interface JobList {
+  found: number;
+  jobs: Job[];
+}
+
+// What the document of the interface says of a job's parameters.
+export interface JobParameter {
+  type?: string;
+  description?: string;
+  minimum?: number;
+  maximum?: number;
+  items?: { type?: string };
+}
+export interface JobForm {
+  verb: string;
+  summary: string;
+  required: string[];
+  properties: Record<string, JobParameter>;
+}
+interface OpenApi {
+  paths: Record<string, { post?: { summary?: string; requestBody?: { content: { 'application/json': { schema: { required?: string[]; properties?: Record<string, JobParameter> } } } } } }>;
+}
+
+const kJobs = '/api/v1/jobs/';
+
+export function formsOf(document: OpenApi): JobForm[] {
+  return Object.entries(document.paths).flatMap(([path, { post }]) => {
+    const verb = path.slice(kJobs.length);
+    const schema = post?.requestBody?.content['application/json'].schema;
+    if (!path.startsWith(kJobs) || verb.includes('/') || !schema) return [];
+    return [{ verb, summary: post?.summary ?? '', required: schema.required ?? [], properties: schema.properties ?? {} }];
+  });
+}
+
+const unreachable = () => new Refusal(0, 'The server does not answer.', 'start it again: aaco dashboard');
+
+// Fails with a Refusal.
+export async function post<T>(path: string, body: unknown): Promise<T> {
+  const answer = await fetch(path, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }).catch(() => { throw unreachable(); });
+  if (!answer.ok) throw refusalOf(answer.status, await answer.text());
+  return await answer.json() as T;
+}
+
+export async function getText(path: string): Promise<string> {
+  const answer = await fetch(path, { credentials: 'same-origin' }).catch(() => { throw unreachable(); });
+  const text = await answer.text();
+  if (!answer.ok) throw refusalOf(answer.status, text);
+  return text;
+}

@@ -2,11 +2,13 @@ import { useEffect } from 'preact/hooks';
 import { ThemeSwitch } from '../components/theme_switch.tsx';
 import { Compare } from './compare.tsx';
 import { History } from './history.tsx';
+import { Jobs } from './jobs.tsx';
+import { LivePage } from './live.tsx';
 import { hashOf, type Place, usePlace } from './place.ts';
 import { Sessions } from './sessions.tsx';
 import { Empty, Frame } from './states.tsx';
 
-const kPages = [['sessions', 'Sessions'], ['compare', 'Compare'], ['history', 'History']] as const;
+const kPages = [['sessions', 'Sessions'], ['live', 'Live'], ['jobs', 'Jobs'], ['compare', 'Compare'], ['history', 'History']] as const;
 
 function Session({ name }: { name: string }) {
   return (
@@ -21,6 +23,8 @@ function View({ place }: { place: Place }) {
   const key = place.query.toString();
   if (place.page === 'sessions') return <Sessions place={place} />;
   if (place.page === 'session' && place.name) return <Session name={place.name} />;
+  if (place.page === 'live') return <LivePage />;
+  if (place.page === 'jobs') return <Jobs />;
   if (place.page === 'compare') return <Compare key={key} place={place} />;
   if (place.page === 'history') return <History key={key} place={place} />;
   return <Empty title="No such page"><p><a href={hashOf('sessions')}>Show the sessions</a></p></Empty>;
