@@ -218,7 +218,7 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
   for (const auto& [id, weight] : weights) {
     if (weight <= 0) continue;
     const double probability = (1 - certain) * weight / sum;
-    const auto same = std::find_if(causes.begin(), causes.end(), [&](const Cause& cause) { return cause.id == id; });
+    const auto same = std::find_if(causes.begin(), causes.end(), [name = id](const Cause& cause) { return cause.id == name; });
     if (same != causes.end())
       same->probability += probability;  // a setting that differs, and the counters show it
     else
