@@ -289,6 +289,19 @@ TEST(Causes, OnlyNeighboursThatComputeMoreContendForMemory) {
   EXPECT_EQ(first_cause(a, b), "memory_contention") << "a thread of the run may contend too";
 }
 
+TEST(Causes, WaitsThatGrowWithTheComputingFollowFromIt) {
+  Side a = calm(), b = calm();
+  a.call_ns = 3000, a.account->wall_ns = 3000, a.account->wait_ns = 2000;
+  b.call_ns = 6000, b.account->wall_ns = 6000, b.account->wait_ns = 4000, b.account->cpu_ns = 2000;
+  for (Side* side : {&a, &b}) side->signals.set("others.cpu_use_cores", 4), side->signals.set("process.cpu_use_cores", 0.3);
+  EXPECT_EQ(first_cause(a, b), "slower_execution");
+  EXPECT_EQ(first_cause(b, a), "slower_execution") << "of the slower side, whichever it is";
+  b.call_ns = 9000, b.account->wait_ns = 7000;
+  EXPECT_EQ(first_cause(a, b), "cpu_contention") << "more than the computing explains";
+  b.call_ns = 5000, b.account->wait_ns = 4000, b.account->cpu_ns = 1000;
+  EXPECT_EQ(first_cause(a, b), "cpu_contention") << "no more computing";
+}
+
 TEST(Causes, ACauseIsListedOnce) {
   Side b = calm();
   b.call_ns = 1500;
