@@ -19,7 +19,7 @@ using core::Json;
 using trace::LoopBlockRow;
 
 constexpr const char* kFolder = AACO_SOURCE_DIR "/tests/faults_unseen/recorded";
-constexpr std::size_t kFewestFaults = 6;
+constexpr std::size_t kFewestFaults = 30;
 
 using Member = std::variant<std::int64_t LoopBlockRow::*, std::optional<std::int64_t> LoopBlockRow::*>;
 const std::map<std::string, Member>& members() {

@@ -151,6 +151,20 @@ void rule_out_idle_neighbours(const Side& a, const Side& b, double delta_ns, std
   weights.erase(std::string(kMemoryContention));
 }
 
+// Who computes longer beside the same load waits longer in proportion: the waits follow from the computing and are no cause.
+constexpr double kMoreComputing = 0.1;  // of the caller's CPU time per call
+constexpr double kInProportion = 1.3;   // of the wait that the computing alone explains
+void rule_out_waits_that_follow(const Side& a, const Side& b, double delta_ns, std::map<std::string, double>& weights) {
+  const auto &fast = delta_ns > 0 ? a.account : b.account, &slow = delta_ns > 0 ? b.account : a.account;
+  if (!fast || !slow || !fast->cpu_ns || !slow->cpu_ns || !fast->wait_ns || !slow->wait_ns || !(*fast->cpu_ns > 0)) return;
+  const double more = *slow->cpu_ns / *fast->cpu_ns - 1;
+  if (more < kMoreComputing || *slow->wait_ns - *fast->wait_ns > kInProportion * more * *fast->wait_ns) return;
+  weights.erase("cpu_contention");
+  weights.erase("cpu_placement");
+  if (std::all_of(weights.begin(), weights.end(), [](const auto& one) { return one.second <= 0; }))
+    weights[std::string(kSlowerExecution)] = 1;
+}
+
 std::vector<std::string> evidence_of(const Decomposition& decomposition, std::size_t most) {
   std::vector<std::string> rows;
   for (const Part& part : decomposition.parts)
@@ -213,12 +227,13 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
     weights = causes_by_parts(a, b, decomposition);
   }
   rule_out_idle_neighbours(a, b, decomposition.delta_ns, weights);
+  rule_out_waits_that_follow(a, b, decomposition.delta_ns, weights);
   double sum = 0;
   for (const auto& [id, weight] : weights) sum += weight;
   for (const auto& [id, weight] : weights) {
     if (weight <= 0) continue;
     const double probability = (1 - certain) * weight / sum;
-    const auto same = std::find_if(causes.begin(), causes.end(), [&](const Cause& cause) { return cause.id == id; });
+    const auto same = std::find_if(causes.begin(), causes.end(), [name = id](const Cause& cause) { return cause.id == name; });
     if (same != causes.end())
       same->probability += probability;  // a setting that differs, and the counters show it
     else

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -272,6 +273,42 @@ TEST(Causes, AttributesWaitsToTheCpuOwner) {
   EXPECT_EQ(first_cause(calm(), b), "cpu_contention");
   b.signals.set("others.cpu_use_cores", 0.01);
   EXPECT_EQ(first_cause(calm(), b), "cpu_placement");
+}
+
+TEST(Causes, OnlyNeighboursThatComputeMoreContendForMemory) {
+  Side a = calm(), b = calm();
+  b.call_ns = 1500;
+  b.account->cpu_ns = 1500;
+  for (Side* side : {&a, &b}) side->signals.set("others.cpu_use_cores", 2), side->signals.set("process.cpu_use_cores", 1);
+  EXPECT_EQ(first_cause(a, b), "slower_execution") << "the others are as busy in both";
+  EXPECT_EQ(find_causes(a, b, *decompose(a, b), {}, book(), nullptr).front().title,
+            "the same work takes longer, cause not recorded");
+  b.signals.set("others.cpu_use_cores", 3);
+  EXPECT_EQ(first_cause(a, b), "memory_contention");
+  b.signals.set("others.cpu_use_cores", 2), b.signals.set("process.cpu_use_cores", 2);
+  EXPECT_EQ(first_cause(a, b), "memory_contention") << "a thread of the run may contend too";
+}
+
+TEST(Causes, WaitsThatGrowWithTheComputingFollowFromIt) {
+  Side a = calm(), b = calm();
+  a.call_ns = 3000, a.account->wall_ns = 3000, a.account->wait_ns = 2000;
+  b.call_ns = 6000, b.account->wall_ns = 6000, b.account->wait_ns = 4000, b.account->cpu_ns = 2000;
+  for (Side* side : {&a, &b}) side->signals.set("others.cpu_use_cores", 4), side->signals.set("process.cpu_use_cores", 0.3);
+  EXPECT_EQ(first_cause(a, b), "slower_execution");
+  EXPECT_EQ(first_cause(b, a), "slower_execution") << "of the slower side, whichever it is";
+  b.call_ns = 9000, b.account->wait_ns = 7000;
+  EXPECT_EQ(first_cause(a, b), "cpu_contention") << "more than the computing explains";
+  b.call_ns = 5000, b.account->wait_ns = 4000, b.account->cpu_ns = 1000;
+  EXPECT_EQ(first_cause(a, b), "cpu_contention") << "no more computing";
+}
+
+TEST(Causes, ACauseIsListedOnce) {
+  Side b = calm();
+  b.call_ns = 1500;
+  b.account->wait_ns = 500;
+  const auto causes = find_causes(calm(), b, *decompose(calm(), b),
+                                  {{"cpu.allowed_cores", "2", "1", hardware::Severity::soft, ""}}, book(), nullptr);
+  EXPECT_EQ(std::count_if(causes.begin(), causes.end(), [](const Cause& cause) { return cause.id == "cpu_placement"; }), 1);
 }
 
 TEST(Causes, ConfigurationDifferencesComeFirst) {
