@@ -11,7 +11,7 @@ const source = join(dirname(fileURLToPath(import.meta.url)), '../../web/src');
 const folder = mkdtempSync(join(tmpdir(), 'aaco-values-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations']
+const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations', 'model/trace', 'model/trace_layout']
   .map((name) => `export * from ${JSON.stringify(join(source, `${name}.ts`))};`).join('\n');
 await webRequire('esbuild').build({ stdin: { contents: entry, resolveDir: source, loader: 'ts' }, bundle: true, format: 'esm', outfile: join(folder, 'values.mjs'), logLevel: 'error' });
 const page = await import(pathToFileURL(join(folder, 'values.mjs')));
@@ -115,3 +115,29 @@ test('a point hangs below the stated roof of its own', () => {
   assert.ok(Math.abs(other.points[0].ideal - other.y(989e12)) < 1e-6);
 });
 test('without roofs of both kinds there is no chart', () => assert.equal(page.roofGeometry({ text: '', roofs: kRoofs.slice(0, 3), points: [] }, kBox), undefined));
+
+const counter = (metric, entity, values) => ({ metric, entity, unit: '', time_ns: values.map((_, at) => at * 100), value: values });
+const tracks = [{ rank: 0, kind: 'kernel', place: 0, lane: 7, depth: 0 }, { rank: 1, kind: 'kernel', place: 0, lane: 7, depth: 0 },
+  { rank: 0, kind: 'operator', place: 1, lane: 1, depth: 0 }, { rank: 1, kind: 'operator', place: 1, lane: 2, depth: 0 }];
+const layer = { from_ns: 0, to_ns: 100, resolution_ns: 0, rows: 4, tracks: [0, 1, 2, 3], track_rows: [1, 1, 1, 1], start_ns: [1, 1, 1, 1], duration_ns: [2, 2, 2, 2], name: [0, 0, 0, 0], detail: [0, 0, 0, 0], link: [0, 0, 0, 0], merged: [], merged_event_count: [], merged_busy_ns: [], merged_longest_ns: [] };
+const groupsOf = (used, telemetry) => {
+  const layers = [{ ...layer, rows: used.length, tracks: used.map((_, at) => at), track_rows: used.map(() => 1), ...Object.fromEntries(['start_ns', 'duration_ns', 'name', 'detail', 'link'].map((key) => [key, layer[key].slice(0, used.length)])) }];
+  return page.buildGroups({ telemetry }, page.unpackTrace({ origin_ns: 0, span_ns: 100, event_count: used.length, tracks: used, names: [''], short_names: [''], groups: [''], details: [''], layers }));
+};
+test('a counter has its last value at a time', () => {
+  const series = counter('gpu.power_watts', 'GPU 0 (smi)', [5, 7, null]);
+  assert.deepEqual([-1, 0, 99, 100, 250].map((time) => page.counterAt(series, time)), [undefined, 5, 5, 7, undefined]);
+});
+test('counters of a GPU are below its streams, by rank', () => {
+  const groups = groupsOf(tracks, [counter('gpu.power_watts', 'GPU 0 (smi)', [1, 2]), counter('gpu.vram_used_bytes', 'GPU 0, rank 1 (smi)', [1, 2]), counter('gpu.clock_hz', 'GPU 0 (smi)', [3, 3])]);
+  const counters = (id) => groups.find((group) => group.id === id).blocks.filter((block) => block.kind === 'counter').map((block) => block.title);
+  assert.deepEqual([counters('gpu/0/0'), counters('gpu/1/0')], [['power_watts'], ['vram_used_bytes']]);
+});
+test('counters of the machine are a group', () => {
+  assert.deepEqual(groupsOf(tracks, [counter('cpu.use_ratio', 'cpu0', [0, 1])]).at(-1).blocks.map((block) => block.title), ['cpu.use_ratio cpu0']);
+  assert.ok(!groupsOf(tracks, []).some((group) => group.id === 'counters'));
+});
+test('a thread of each rank is open where no GPU is shown', () => {
+  const open = (used) => groupsOf(used, []).filter((group) => group.open && group.place.host).length;
+  assert.deepEqual([open(tracks), open(tracks.slice(2))], [1, 2]);
+});

@@ -1,5 +1,7 @@
 #include "workflows/import.h"
 
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -74,6 +76,11 @@ void print_json(Context& context, const workflows::SessionOutcome& outcome, std:
   context.print_json(document);
 }
 
+// The threads of an import hand rows on to each other. With an arena per thread each keeps what it once held: a sixth more memory.
+void share_one_arena() { (void)::mallopt(M_ARENA_MAX, 1); }
+// What the import needed and the report does not.
+void return_free_memory() { (void)::malloc_trim(0); }
+
 void run_import(Context& context, ImportOptions& options) {
   const auto threshold = time_with_unit(options.gap_threshold, "--gap-threshold", "5us");
   if (!threshold) return context.fail(threshold.error());
@@ -85,7 +92,9 @@ void run_import(Context& context, ImportOptions& options) {
   options.request.gap_threshold_ns = *threshold;
   options.request.count_orphans = options.orphans == "include";
   options.request.count_memset = options.memset == "include";
+  share_one_arena();
   const auto outcome = workflows::import(options.request, make_services(context));
+  return_free_memory();
   if (!options.json) return finish_session(context, outcome, false, options.no_report);
   if (!outcome) return context.fail(outcome.error());
   context.progress("");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,6 +43,8 @@ class Collector {
   void add(const TimelineWindow& window, std::map<std::string, std::string>& families) {
     TraceTimeline::Layer layer{window.from_ns - origin_ns_, window.to_ns - origin_ns_, window.resolution_ns, {}};
     layer.rows.reserve(window.row_count());
+    known_names_.assign(window.names->size(), std::nullopt);
+    known_details_.assign(window.names->size(), std::nullopt);
     for (const TimelineTrack& track : window.tracks) {
       const std::uint32_t number = track_number(track.track);
       const bool kernels = track.track.kind == analytics::levels::Kind::kernel;
@@ -81,8 +84,15 @@ class Collector {
                             const std::map<std::string, std::string>& families) {
     TraceTimeline::Row row;
     row.track = track;
-    row.name = name_number(window.names->text(segment.name), kernel, families);
-    if (segment.detail.value != 0) row.detail = detail_number(window.names->text(segment.detail));
+    // Texts are long, and few: each is looked up once in a window.
+    auto& name = known_names_[segment.name.value];
+    if (!name) name = name_number(window.names->text(segment.name), kernel, families);
+    row.name = *name;
+    if (segment.detail.value != 0) {
+      auto& detail = known_details_[segment.detail.value];
+      if (!detail) detail = detail_number(window.names->text(segment.detail));
+      row.detail = *detail;
+    }
     if (segment.correlation_id != 0) row.link = link_number(out_.tracks[track].rank, segment.correlation_id);
     row.start_ns = segment.start_ns - origin_ns_;
     row.duration_ns = segment.end_ns - segment.start_ns;
@@ -117,14 +127,17 @@ class Collector {
   }
 
   std::uint32_t link_number(std::int64_t rank, std::uint64_t correlation) {
-    return links_.try_emplace({rank, correlation}, static_cast<std::uint32_t>(links_.size() + 1)).first->second;
+    constexpr unsigned kRankAt = 44;  // correlation ids count the launches of a process
+    return links_.try_emplace(correlation ^ static_cast<std::uint64_t>(rank) << kRankAt, static_cast<std::uint32_t>(links_.size() + 1))
+        .first->second;
   }
 
   TraceTimeline& out_;
   std::int64_t origin_ns_;
   std::map<analytics::levels::Track, std::uint32_t> tracks_;
   std::unordered_map<std::string, std::uint32_t> names_, details_;
-  std::map<std::pair<std::int64_t, std::uint64_t>, std::uint32_t> links_;
+  std::vector<std::optional<std::uint32_t>> known_names_, known_details_;  // by the window's name ids
+  std::unordered_map<std::uint64_t, std::uint32_t> links_;                 // by correlation id and rank
   std::size_t rows_ = 0, name_bytes_ = 0, detail_bytes_ = 0;
 };
 
