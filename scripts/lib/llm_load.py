@@ -31,6 +31,12 @@ def skip(why):
     sys.exit(77)
 
 
+def two_cpus():
+    """One for the server and one for the client; none of their own where the machine has one only."""
+    cpus = sorted(os.sched_getaffinity(0))
+    return (str(cpus[-2]), str(cpus[-1])) if len(cpus) > 1 else (None, None)
+
+
 class Lake:
     """Sessions in a folder of their own."""
 

@@ -10,6 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'lib'))
 import llm_load  # noqa: E402
 
 DESCRIPTION = 'aaco llm: queueing, token times, fidelity of an open loop and Poisson arrivals against a server\'s own log (4 min)'
+SERVER_CPU, CLIENT_CPU = llm_load.two_cpus()
 RATE, SECONDS, SEEDS = 2000, 30, 20
 WINDOW_NS, STARVED = 20_000_000, 0.04  # of the client's own samples, and the share of one without a CPU that explains 1 ms
 
@@ -20,9 +21,9 @@ def allowed(value_ns):
 
 def omission(lake, checks):
     """50 ms each, one at a time, one due each 10 ms: request i waits 0.05 (i + 1) - 0.01 i s."""
-    with llm_load.FaultServer() as server:
+    with llm_load.FaultServer(SERVER_CPU) as server:
         session = lake.llm(server.url('plain,first_ms=50'), '--rate', 100, '--arrivals', 'constant', '--requests', 400, '--max-open', 1, '--output-tokens', 1,
-                           '--warmup', 0, '--no-telemetry')
+                           '--warmup', 0, '--no-telemetry', pin=CLIENT_CPU)
     truth = llm_load.quantile([0.05 * (i + 1) - 0.01 * i for i in range(400)], 0.99)
     seen, sent = session.metric('llm.e2el_p99_ns') / 1e9, session.metric('llm.e2el_sent_p99_ns') / 1e6
     checks.add('coordinated omission', abs(seen / truth - 1) < 0.03, f'E2EL P99 {seen:.3f} s, truth {truth:.3f} s; from the send {sent:.1f} ms')
@@ -44,9 +45,9 @@ def lost_at(windows, times, first, last):
 
 
 def token_times(lake, checks):
-    with llm_load.FaultServer() as server:
+    with llm_load.FaultServer(SERVER_CPU) as server:
         session = lake.llm(server.url('plain,first_ms=20,period_us=1000'), '--concurrency', 1, '--requests', 40, '--output-tokens', 200, '--warmup', 0,
-                           '--no-telemetry')
+                           '--no-telemetry', pin=CLIENT_CPU)
         log = server.log()[1:]  # the first one is the probe
     requests = session.rows('request, sent_ns, first_token_ns, last_token_ns, output_tokens')
     chunks = session.rows('request, time_ns', table='llm_chunks', where="kind = 'content'", order='request, time_ns')
@@ -81,9 +82,9 @@ def token_times(lake, checks):
 
 
 def fidelity(lake, checks):
-    with llm_load.FaultServer() as server:
+    with llm_load.FaultServer(SERVER_CPU) as server:
         session = lake.llm(server.url('plain'), '--rate', RATE, '--duration', f'{SECONDS}s', '--output-tokens', 1, '--prompt-tokens', 8, '--warmup', 0,
-                           '--no-telemetry', '--no-chunks')
+                           '--no-telemetry', '--no-chunks', pin=CLIENT_CPU)
     rows = session.rows('scheduled_ns, sent_ns, admitted_ns')
     windows = starved(session, ['client.run_queue_ratio'])
     ends, starved_ns = [time for time, _ in windows], 0
@@ -113,10 +114,10 @@ def poisson_p(times, rate):
 
 def poisson(lake, checks):
     passed = []
-    with llm_load.FaultServer() as server:
+    with llm_load.FaultServer(SERVER_CPU) as server:
         for seed in range(1, SEEDS + 1):
             session = lake.llm(server.url('plain'), '--rate', 200, '--duration', '2s', '--output-tokens', 1, '--prompt-tokens', 8, '--warmup', 0,
-                               '--no-telemetry', '--no-chunks', '--seed', seed)
+                               '--no-telemetry', '--no-chunks', '--seed', seed, pin=CLIENT_CPU)
             passed.append(poisson_p([sent for sent, in session.rows('sent_ns', order='sent_ns')], 200))
     good = sum(p > 0.01 for p in passed)
     checks.add('Poisson', good >= 0.9 * SEEDS, f'{good} of {SEEDS} seeds pass on the times of sending (p > 0.01); smallest p {min(passed):.3f}')

@@ -34,12 +34,12 @@ struct SlowTime {
   bool first_token = false;
   std::int64_t from_ns = 0, to_ns = 0;
   double usual_ns = 0;
-  std::string_view cause;    // empty: unexplained
-  double explained_ns = 0;   // of the time above the usual one
+  std::string_view cause;   // empty: unexplained
+  double explained_ns = 0;  // of the time above the usual one
 };
 inline constexpr double kSlowFloorNs = 1'000'000;
-inline constexpr double kExplains = 0.5;        // share of the time above the usual one that a cause must cover
-inline constexpr double kCoincides = 1.5;       // times as often as in the other gaps, where a cause has no duration
+inline constexpr double kExplains = 0.5;          // share of the time above the usual one that a cause must cover
+inline constexpr double kCoincides = 1.5;         // times as often as in the other gaps, where a cause has no duration
 inline constexpr std::size_t kMaxSlowTimes = 20;  // kept one by one
 
 struct SlowTimes {

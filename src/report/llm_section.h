@@ -21,11 +21,11 @@ struct Llm {
     std::string load;  // "concurrency 4", "rate 12.5/s", "replay"
     std::int64_t requests = 0, complete = 0;
     std::vector<std::pair<std::string, std::int64_t>> failures;
-    trace::Metrics metrics;                    // llm.*
-    std::vector<std::string> client_limit;     // why the client was the bottleneck; empty: it was not
-    std::optional<double> vouched_per_second;  // then: the rate it can vouch for
-    std::vector<std::string> server_causes;    // why the server was slow, a sentence each
-    std::int64_t slow_tokens = 0;              // first tokens and gaps that took far longer than usual
+    trace::Metrics metrics;                                         // llm.*
+    std::vector<std::string> client_limit;                          // why the client was the bottleneck; empty: it was not
+    std::optional<double> vouched_per_second;                       // then: the rate it can vouch for
+    std::vector<std::string> server_causes;                         // why the server was slow, a sentence each
+    std::int64_t slow_tokens = 0;                                   // first tokens and gaps that took far longer than usual
     std::vector<std::pair<std::string, std::int64_t>> slow_causes;  // what these waited for, the most frequent first
   };
   // One of the slowest requests, and where its time went.

@@ -98,7 +98,7 @@ TEST(Prompts, Lines) {
   EXPECT_EQ(prompts[0].output_tokens, 5);
   EXPECT_FALSE(prompts[1].output_tokens);
 }
-TEST(Prompts, RefusesWhatIsNoPrompt) {
+TEST(Prompts, RefusesInvalidPrompts) {
   EXPECT_FALSE(parse_prompts("{\"text\":\"a\"}"));
   EXPECT_FALSE(parse_prompts("{\"prompt\":\"a\",\"output_tokens\":0}"));
   EXPECT_FALSE(parse_prompts("[1, 2"));

@@ -30,9 +30,9 @@ struct AbLlmOutcome {
   std::int64_t wall_ns = 0;
 };
 
-// Measures two servers, two loads of one, or two decoders in this process by whole generations, in alternating blocks (ABBA), each a session, and compares the blocks of both sides:
-// what drifts is on both. At least kFewestBlocks of each side, however long they take. Fails with what the first block fails
-// with.
+// Measures two servers, two loads of one, or two decoders in this process by whole generations, in alternating blocks (ABBA),
+// each a session, and compares the blocks of both sides: what drifts is on both. At least kFewestBlocks of each side, however
+// long they take. Fails with what the first block fails with.
 inline constexpr std::int64_t kFewestBlocks = 4;
 core::Result<AbLlmOutcome> ab_llm(const AbLlmRequest& request, const Services& services);
 core::Json to_json(const AbLlmOutcome& outcome, const AbLlmRequest& request);

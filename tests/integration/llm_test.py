@@ -303,7 +303,7 @@ class Observed(LlmTest):
         self.assertIn('llm.observe', self.warned(session))  # the load is kept
         self.refused(self.aaco('explain', session['session']['id'], '--observe', 'tag:early'), 3, 'before it')
 
-    def test_a_load_is_no_recording(self):
+    def test_a_load_as_recording_is_refused(self):
         session = self.measured('plain', '--requests', 5)
         self.refused(self.aaco('explain', session['session']['id'], '--observe', session['session']['id']), 3, 'not a recording')
 

@@ -148,7 +148,8 @@ void add_ab(CLI::App& app, Context& context) {
       "  aaco ab --duration 30s --threshold 1% -- net.onnx -- net_optimised.onnx\n"
       "  aaco ab -- --url http://HOST:8000/v1 --concurrency 4 -- --url http://HOST:8001/v1\n"
       "  aaco ab --llm -- --model gpt2 --output-tokens 32 --threads 1 -- --threads 2\n\n"
-      "B uses A's model unless it specifies its own, and with --url or --llm all of A's options of 'aaco llm'. Add --inject-delay 5% (or "
+      "B uses A's model unless it specifies its own, and with --url or --llm all of A's options of 'aaco llm'. Add "
+      "--inject-delay 5% (or "
       "200us) to a side to slow its calls down and\n"
       "check which differences this machine can detect.\n"
       "Exit codes: 0 equivalent or improvement, 1 regression, 4 inconclusive or not comparable.");

@@ -184,9 +184,10 @@ void add_request_options(CLI::App& verb, LlmOptions& options) {
                   "URL of the server's Prometheus metrics, or 'off' (default: /metrics of the server, if it has them)")
       ->type_name("URL");
   verb.add_flag("--no-telemetry", options.no_telemetry, "Do not sample the machine beside the load");
-  verb.add_flag("--ebpf", request.ebpf,
-                "Record what the operating system does to the server's processes, if they run on this machine (eBPF, needs root): "
-                "causes of single slow tokens");
+  verb.add_flag(
+      "--ebpf", request.ebpf,
+      "Record what the operating system does to the server's processes, if they run on this machine (eBPF, needs root): "
+      "causes of single slow tokens");
   verb.add_option("--observe", request.observe,
                   "Recording of the server's machine made at the same time (aaco record --pid), to join with the requests; "
                   "waits for it to end")

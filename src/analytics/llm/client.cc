@@ -6,6 +6,7 @@
 
 #include "analytics/llm.h"
 #include "core/numbers.h"
+#include "stats/robust.h"
 
 namespace aaco::analytics::llm {
 namespace {
@@ -27,6 +28,15 @@ std::optional<double> mean(const std::vector<double>& values) {
 // Of the lag of a tick, where `samples` are sorted.
 double tick_quantile(const std::vector<double>& samples, double probability) {
   return stats::quantile_of_sorted(samples, std::pow(probability, kTicksPerSample));
+}
+
+// The median of the samples: of the time on and waiting for a CPU together.
+double usual_busy(const OwnState& state) {
+  if (state.cpu_ratio.empty()) return 0;
+  std::vector<double> busy = state.cpu_ratio;
+  if (state.run_queue_ratio.size() == busy.size())
+    for (std::size_t i = 0; i < busy.size(); ++i) busy[i] += state.run_queue_ratio[i];
+  return stats::median(busy);
 }
 
 std::vector<double> evenly(std::size_t count, const auto& quantile) {
@@ -83,7 +93,8 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
     limit.loop_lag_p50_ns = tick_quantile(lags, 0.5);
     limit.loop_lag_p99_ns = tick_quantile(lags, 0.99);
   }
-  const double busy = limit.cpu_ratio.value_or(0) + limit.run_queue_ratio.value_or(0);
+  // A load that begins and ends at leisure is judged by the half of its time in which the client was busiest.
+  const double busy = std::max(limit.cpu_ratio.value_or(0) + limit.run_queue_ratio.value_or(0), usual_busy(state));
   if (busy > kBusyClient)
     limit.reasons.push_back(fmt::format("the client's thread was on or waiting for a CPU {} of the time ({} on it, {} waiting)",
                                         core::format_percent(busy), core::format_percent(limit.cpu_ratio.value_or(0)),

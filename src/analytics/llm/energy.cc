@@ -54,7 +54,8 @@ std::optional<double> joules_of(std::span<const trace::SystemEventRow> events, s
   };
   for (const auto& row : events) {
     const std::string_view metric = names.text(row.metric), entity = names.text(row.entity);
-    if ((metric == "cpu.energy_joules" || metric == "cpu.power_watts") && is_package(entity)) add(std::string(entity), metric, row);
+    if ((metric == "cpu.energy_joules" || metric == "cpu.power_watts") && is_package(entity))
+      add(std::string(entity), metric, row);
   }
   for (const auto& row : gpu) {
     const std::string_view metric = names.text(row.metric);

@@ -249,6 +249,16 @@ TEST(Client, BusyThreadIsTheLimit) {
   EXPECT_TRUE(limit.limited);
   EXPECT_NEAR(*limit.vouched_per_second, 100 * 0.7 / 0.99, 1e-9);
 }
+TEST(Client, RampAndDrainDoNotHideABusyThread) {
+  OwnState state{.loop_lag_ns = {}, .cpu_ratio = std::vector<double>(100, 0.98), .run_queue_ratio = {}};
+  for (std::size_t i = 0; i < 20; ++i) state.cpu_ratio[i] = 0.2;
+  EXPECT_TRUE(judge_client(load_of(100, 1, 10), state).limited);
+}
+TEST(Client, RareBusyTimesAreNotTheLimit) {
+  OwnState state{.loop_lag_ns = {}, .cpu_ratio = std::vector<double>(100, 0.4), .run_queue_ratio = {}};
+  for (std::size_t i = 0; i < 40; ++i) state.cpu_ratio[i] = 0.99;
+  EXPECT_FALSE(judge_client(load_of(100, 1, 10), state).limited);
+}
 TEST(Client, WaitingForACpuIsTheLimit) {
   EXPECT_TRUE(judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.5}, .run_queue_ratio = {0.48}}).limited);
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string_view>
 
 #include "analytics/llm.h"
 #include "core/numbers.h"
@@ -16,7 +17,9 @@ std::optional<trace::Interval> interval_of(const std::optional<stats::Interval>&
 void add_summary(trace::Metrics& metrics, const std::string& name, const stats::Summary& summary) {
   if (summary.mean) metrics.push_back({"llm." + name + "_mean_ns", *summary.mean, "ns", interval_of(summary.mean_ci95), {}});
   const auto quantile = [&](const char* which, const std::optional<stats::Quantile>& value) {
-    if (value) metrics.push_back({"llm." + name + "_" + which + "_ns", value->value, "ns", interval_of(value->ci95), {}});
+    // A tail that its values do not bound is left out.
+    if (value && (value->ci95 || std::string_view(which) == "p50"))
+      metrics.push_back({"llm." + name + "_" + which + "_ns", value->value, "ns", interval_of(value->ci95), {}});
   };
   quantile("p50", summary.p50);
   quantile("p90", summary.p90);

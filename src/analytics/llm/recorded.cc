@@ -55,8 +55,8 @@ std::vector<Windows::Window>::const_iterator Windows::first_after(std::int64_t t
 double Windows::covered(std::int64_t from_ns, std::int64_t to_ns) const {
   double sum = 0;
   for (auto window = first_after(from_ns); window != windows_.end() && window->from_ns < to_ns; ++window)
-    sum += std::min(1.0, window->value) *
-           static_cast<double>(std::min(window->to_ns, to_ns) - std::max(window->from_ns, from_ns));
+    sum +=
+        std::min(1.0, window->value) * static_cast<double>(std::min(window->to_ns, to_ns) - std::max(window->from_ns, from_ns));
   return sum;
 }
 

@@ -166,12 +166,12 @@ core::Json to_json(const SlowTimes& times) {
 
 std::string sentence_of(const SlowTimes& times) {
   if (times.slow_first_tokens + times.slow_gaps == 0) return {};
-  std::string text = fmt::format("{} of {} first tokens and {} of {} gaps between tokens were more than {} times the usual ({} and {})",
-                                 core::format_count(static_cast<double>(times.slow_first_tokens)),
-                                 core::format_count(static_cast<double>(times.first_tokens)),
-                                 core::format_count(static_cast<double>(times.slow_gaps)),
-                                 core::format_count(static_cast<double>(times.gaps)), kSlowGap,
-                                 core::format_duration(times.usual_first_token_ns), core::format_duration(times.usual_gap_ns));
+  std::string text =
+      fmt::format("{} of {} first tokens and {} of {} gaps between tokens were more than {} times the usual ({} and {})",
+                  core::format_count(static_cast<double>(times.slow_first_tokens)),
+                  core::format_count(static_cast<double>(times.first_tokens)),
+                  core::format_count(static_cast<double>(times.slow_gaps)), core::format_count(static_cast<double>(times.gaps)),
+                  kSlowGap, core::format_duration(times.usual_first_token_ns), core::format_duration(times.usual_gap_ns));
   std::vector<std::pair<std::int64_t, std::string_view>> causes;
   for (const auto& [id, count] : times.causes) causes.emplace_back(count, id);
   std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });

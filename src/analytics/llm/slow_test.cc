@@ -92,7 +92,7 @@ TEST(SlowTokens, OverlappingWaitsCountOnce) {
   for (int thread = 0; thread < 4; ++thread) scene.scheduled("run_queue", scene.slow_from + 10 * kMs, 10 * kMs);
   EXPECT_EQ(scene.cause(), "");
 }
-TEST(SlowTokens, AWaitElsewhereIsNoCause) {
+TEST(SlowTokens, AWaitElsewhereExplainsNothing) {
   Scene scene;
   scene.scheduled("run_queue", scene.slow_to + kMs, 200 * kMs);
   EXPECT_EQ(scene.cause(), "");
@@ -136,7 +136,7 @@ TEST(SlowTokens, Storage) {
   scene.scheduled("off_cpu", scene.slow_from, 50 * kMs, "disk_sleep");
   EXPECT_EQ(scene.cause(), "io_wait");
 }
-TEST(SlowTokens, SleepIsNoCause) {
+TEST(SlowTokens, SleepExplainsNothing) {
   Scene scene;
   scene.scheduled("off_cpu", scene.slow_from, 50 * kMs, "sleep");
   EXPECT_EQ(scene.cause(), "");
@@ -147,7 +147,7 @@ TEST(SlowTokens, TheClientReadLate) {
   scene.sample("client.loop_lag_ns", scene.slow_to + 5 * kMs, 45.0 * kMs);
   EXPECT_EQ(scene.cause(), "client");
 }
-TEST(SlowTokens, LagOfTheClientBeforeIsNoCause) {
+TEST(SlowTokens, LagOfTheClientBeforeExplainsNothing) {
   Scene scene;
   scene.sample("client.loop_lag_ns", scene.slow_from, 45.0 * kMs);
   scene.sample("client.loop_lag_ns", scene.slow_to - kMs, 0);

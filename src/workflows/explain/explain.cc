@@ -152,9 +152,10 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
   LoadedSession loaded(path);
   bool one_load = true;
   if (!observe.empty() && manifest.kind != "llm")
-    return core::fail(core::ErrorCode::invalid_argument,
-                      fmt::format("session {} is of kind {}: --observe requires a load on a server", out.session_id, manifest.kind),
-                      "'aaco ls' lists sessions and kinds");
+    return core::fail(
+        core::ErrorCode::invalid_argument,
+        fmt::format("session {} is of kind {}: --observe requires a load on a server", out.session_id, manifest.kind),
+        "'aaco ls' lists sessions and kinds");
   // The client's work says nothing about what limits the server.
   if (manifest.kind == "llm" && !manifest.outcome.llm["summary"].text().empty()) {
     AACO_TRY(explain_load(path, manifest, out));

@@ -141,7 +141,8 @@ core::Result<std::string> add_baseline(const BaselineRequest& request, const Ser
   baseline.tool_version = services.tool_version;
   AACO_TRY(fill_budgets(request, side, services, baseline));
   for (const auto& fact : side.sessions.front().fingerprint.facts) baseline.fingerprint[fact.key] = fact.value;
-  if (const auto manifest = tracelake::read_manifest(side.sessions.back().path); manifest && (manifest->kind == "run" || manifest->kind == "llm"))
+  if (const auto manifest = tracelake::read_manifest(side.sessions.back().path);
+      manifest && (manifest->kind == "run" || manifest->kind == "llm"))
     baseline.request = manifest->request.dump(-1);
   for (const auto& session : side.sessions) baseline.sessions.push_back(kept_of(session, baseline.budgets));
   AACO_TRY(write_baseline(path, baseline));

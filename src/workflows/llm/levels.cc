@@ -27,7 +27,7 @@ void write_iterations(const RanLevel& ran, std::int64_t& next, trace::Sink& sink
 }
 
 core::Result<RanLevel> run_level(serving::Client& client, const LlmPlan& plan, const LlmLevel& level, const LlmRequest& request,
-                            std::uint64_t stream) {
+                                 std::uint64_t stream) {
   LlmWork work(plan, level, stream);
   RanLevel ran{.phase = {}, .load = level.name, .outcome = {}, .answers = {}};
   AACO_ASSIGN(
@@ -66,7 +66,7 @@ core::Status check_file_limit(const LlmPlan& plan, const LlmRequest& request) {
 }
 
 core::Result<std::vector<RanLevel>> run_levels(serving::Client& client, const LlmPlan& plan, const LlmRequest& request,
-                                          SessionDraft& draft, const Services& services) {
+                                               SessionDraft& draft, const Services& services) {
   std::vector<RanLevel> all;
   const auto run = [&](const LlmLevel& level, const std::string& phase, std::uint64_t stream) -> core::Status {
     services.progress(phase == "warmup" ? "warming up" : level.name);

@@ -119,12 +119,12 @@ void store_outcome(const ReadyLoad& ready, const LoadWatch& watch, const std::ve
 
 LlmSummaryOptions summary_options(const LlmRequest& request, const LlmPlan& plan, const LoadWatch& watch,
                                   const std::optional<ObservedServer>& observed, const Services& services) {
-  LlmSummaryOptions options{.slo = plan.slo,
-                            .price_per_hour = request.price_per_hour,
-                            .server_sampled = watch.server_sampled() || observed.has_value(),
-                            .client_ceiling = stored_client_ceiling(
-                                services.paths, hardware::take_inventory("/", services.environment).cpu.model),
-                            .definitions = plan.definitions};
+  LlmSummaryOptions options{
+      .slo = plan.slo,
+      .price_per_hour = request.price_per_hour,
+      .server_sampled = watch.server_sampled() || observed.has_value(),
+      .client_ceiling = stored_client_ceiling(services.paths, hardware::take_inventory("/", services.environment).cpu.model),
+      .definitions = plan.definitions};
   if (observed) options.machine = analytics::llm::kObservedRank;
   if (observed) options.clock_error_ns = observed->clock_error_ns;
   return options;
@@ -150,8 +150,8 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   AACO_TRY(draft.write_lockbox(subject_of(ready.plan), Json::object()));
   const auto observed = observe(request, *levels, draft, services);
   AACO_TRY(draft.writer().flush());
-  AACO_ASSIGN(LlmSummary summary, summarize_llm(draft.writer().path(),
-                                                summary_options(request, ready.plan, watch, observed, services)));
+  AACO_ASSIGN(LlmSummary summary,
+              summarize_llm(draft.writer().path(), summary_options(request, ready.plan, watch, observed, services)));
   LoadedSession loaded(draft.writer().path());
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, 1));
   // Requests overlap: their number over the sum of their times is no throughput.

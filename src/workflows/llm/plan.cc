@@ -176,7 +176,10 @@ Json to_json(const LlmRequest& request, const LlmPlan& plan) {
 }
 
 LlmWork::LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream)
-    : plan_(plan), level_(level), random_(core::Random(plan.body.seed).fork(stream)), measured_(stream != 0 && stream != UINT64_MAX) {}
+    : plan_(plan),
+      level_(level),
+      random_(core::Random(plan.body.seed).fork(stream)),
+      measured_(stream != 0 && stream != UINT64_MAX) {}
 
 std::optional<serving::Work> LlmWork::next() {
   const bool open = !level_.concurrency;

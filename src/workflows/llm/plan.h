@@ -13,7 +13,8 @@
 #include "serving/client.h"
 #include "serving/prompts.h"
 #include "serving/schedule.h"
-#include "workflows/llm.h"
+#include "workflows/llm_request.h"
+#include "workflows/services.h"
 
 namespace aaco::workflows {
 
@@ -49,8 +50,9 @@ core::Result<LlmPlan> plan_llm(const LlmRequest& request, const Services& servic
 core::Json to_json(const LlmRequest& request, const LlmPlan& plan);
 
 // The requests of a level, in their order. `stream` 0 is the warm-up and UINT64_MAX the probe: of a replayed trace they take the
-// lengths, not the text, which would be in the server's prefix cache then. Every level and every run with the same seed has the same ones.
-// With several turns a request is the next turn of the conversation that has waited longest, or the first of a new one.
+// lengths, not the text, which would be in the server's prefix cache then. Every level and every run with the same seed has the
+// same ones. With several turns a request is the next turn of the conversation that has waited longest, or the first of a new
+// one.
 class LlmWork final : public serving::WorkSource {
  public:
   LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream);

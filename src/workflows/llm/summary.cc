@@ -116,9 +116,9 @@ void warn(LlmSummary& summary, const Load& load) {
          "use a longer --duration"});
 }
 
-std::optional<double> joules_per_token(const std::vector<trace::SystemEventRow>& events, const std::vector<trace::GpuEventRow>& gpu,
-                                       const trace::NameTable& names, std::int32_t machine, const Load& load, std::int64_t from,
-                                       std::int64_t to) {
+std::optional<double> joules_per_token(const std::vector<trace::SystemEventRow>& events,
+                                       const std::vector<trace::GpuEventRow>& gpu, const trace::NameTable& names,
+                                       std::int32_t machine, const Load& load, std::int64_t from, std::int64_t to) {
   const auto joules = analytics::llm::joules_of(events, gpu, names, machine, from, to);
   const double tokens = load.rates.output_tokens_per_second.value_or(0) * load.duration_s;
   return joules && tokens > 0 ? std::optional(*joules / tokens) : std::nullopt;
@@ -184,8 +184,8 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   AACO_ASSIGN(const auto sched, tracelake::read_table<trace::SchedEventRow>(session_path, names));
   LlmSummary summary;
   const auto loads = analytics::llm::measure_loads(requests, chunks, names, slo);
-  const analytics::llm::SlowTokens slow_tokens({events, gpu, sched, options.machine, options.server_sampled, options.clock_error_ns},
-                                               names);
+  const analytics::llm::SlowTokens slow_tokens(
+      {events, gpu, sched, options.machine, options.server_sampled, options.clock_error_ns}, names);
   const auto unloaded = unloaded_first_token(loads);
   Json levels = Json::array();
   std::vector<OwnLimit> limits;
@@ -230,8 +230,7 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   const auto curve = judge_curve(loads, slo);
   const std::size_t counts = level_that_counts(loads, curve);
   summary.metrics = metrics_of(loads[counts], limits[counts]);
-  if (token_joules[counts])
-    summary.metrics.push_back({"llm.energy_per_token_joules", *token_joules[counts], "J", {}, {}});
+  if (token_joules[counts]) summary.metrics.push_back({"llm.energy_per_token_joules", *token_joules[counts], "J", {}, {}});
   const auto& rates = loads[counts].steady ? *loads[counts].steady : loads[counts].rates;
   if (options.price_per_hour && rates.output_tokens_per_second && *rates.output_tokens_per_second > 0)
     summary.metrics.push_back(

@@ -78,11 +78,13 @@ core::Result<ObservedServer> read_observed(const std::string& session_path, cons
   ObservedServer observed;
   observed.session_id = manifest.id.text;
   if (manifest.kind != "record")
-    return core::fail(ErrorCode::invalid_input, fmt::format("session {} is of kind {}, not a recording", observed.session_id, manifest.kind),
+    return core::fail(ErrorCode::invalid_input,
+                      fmt::format("session {} is of kind {}, not a recording", observed.session_id, manifest.kind),
                       "record the server on its machine: aaco record --pid PID --duration 5m");
   const auto there = boot_offset(manifest.clocks), here = boot_offset(load.clocks);
   if (!there || !here)
-    return core::fail(ErrorCode::invalid_input, fmt::format("session {} has no reading of the real-time clock", observed.session_id));
+    return core::fail(ErrorCode::invalid_input,
+                      fmt::format("session {} has no reading of the real-time clock", observed.session_id));
   const auto environment = environment_of(core::join_path(session_path, "env.json")), own = environment_of(load.env_path);
   observed.host = std::string(environment["os"]["host"].text());
   observed.same_clock = std::abs(*there - *here) < kSameBootNs && environment["os"]["host"].text() == own["os"]["host"].text();
@@ -105,7 +107,7 @@ core::Result<ObservedServer> read_observed(const std::string& session_path, cons
   if (begin >= end || both <= 0)
     return core::fail(ErrorCode::invalid_input,
                       fmt::format("session {} was not recorded during the load: it {}", observed.session_id,
-                                  begin >= end      ? "has no recorded time"
+                                  begin >= end ? "has no recorded time"
                                   : end < load.from_ns
                                       ? "ended " + core::format_duration(static_cast<double>(load.from_ns - end)) + " before it"
                                       : "began " + core::format_duration(static_cast<double>(begin - load.to_ns)) + " after it"),

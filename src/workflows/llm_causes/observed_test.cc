@@ -30,8 +30,8 @@ Json environment(const std::string& host, bool synchronised, std::int64_t error_
 // A load from 100 to 110 s of the client's clock, and recordings of a machine whose clock began `boot_ns` later.
 class ObservedTest : public testing::Test {
  protected:
-  std::string recording(std::int64_t boot_ns, const std::string& host, bool synchronised, std::int64_t from_ns, std::int64_t to_ns,
-                        const std::string& kind = "record") {
+  std::string recording(std::int64_t boot_ns, const std::string& host, bool synchronised, std::int64_t from_ns,
+                        std::int64_t to_ns, const std::string& kind = "record") {
     auto draft = SessionDraft::begin(kind, "", Json(), lake_.services).value();
     draft.phase("record", from_ns - boot_ns, to_ns - boot_ns);
     for (std::int64_t time = from_ns; time < to_ns; time += kSecond) {
@@ -95,7 +95,7 @@ TEST_F(ObservedTest, RefusesARun) {
   EXPECT_THAT(read(recording(0, "client", true, 100 * kSecond, 110 * kSecond, "run")).error().message,
               HasSubstr("not a recording"));
 }
-TEST_F(ObservedTest, RefusesWhatIsNoSession) { EXPECT_FALSE(read("/nonexistent")); }
+TEST_F(ObservedTest, RefusesAMissingSession) { EXPECT_FALSE(read("/nonexistent")); }
 
 }  // namespace
 }  // namespace aaco::workflows

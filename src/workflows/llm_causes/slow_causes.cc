@@ -49,9 +49,10 @@ core::Result<LoadSpan> load_span(const std::string& session_path, const trace::S
 core::Result<ObservedCauses> observed_causes(const std::string& session_path, const std::string& observed_path) {
   AACO_ASSIGN(const auto manifest, tracelake::read_manifest(session_path));
   if (manifest.kind != "llm")
-    return core::fail(core::ErrorCode::invalid_argument,
-                      fmt::format("session {} is of kind {}: --observe requires a load on a server", manifest.id.text, manifest.kind),
-                      "'aaco ls' lists sessions and kinds");
+    return core::fail(
+        core::ErrorCode::invalid_argument,
+        fmt::format("session {} is of kind {}: --observe requires a load on a server", manifest.id.text, manifest.kind),
+        "'aaco ls' lists sessions and kinds");
   AACO_ASSIGN(const LoadSpan span, load_span(session_path, manifest));
   trace::NameTable names;
   ObservedCauses out;

@@ -13,9 +13,10 @@ core::Result<LlmSide> load_from_json(const Json& document) {
   request.url = std::string(document["url"].text());
   for (const char* file : {"replay", "prompts"})
     if (!document[file].text().empty())
-      return core::fail(ErrorCode::invalid_input,
-                        "the load cannot be repeated: the session has only the name of the file '" + std::string(document[file].text()) + "'",
-                        "pass the options of 'aaco llm' after '--'");
+      return core::fail(
+          ErrorCode::invalid_input,
+          "the load cannot be repeated: the session has only the name of the file '" + std::string(document[file].text()) + "'",
+          "pass the options of 'aaco llm' after '--'");
   if (!document["headers"].items().empty())
     return core::fail(ErrorCode::invalid_input, "the load cannot be repeated: the values of its headers are not stored",
                       "pass the options of 'aaco llm' after '--'");

@@ -19,9 +19,7 @@ constexpr std::size_t kSlowRequests = 5;
 constexpr double kWideInterval = 0.25;    // relative half width from which a median says little
 constexpr std::size_t kMaxChunks = 2000;  // of a slow request's timeline
 
-std::string cause_text(std::string_view id) {
-  return std::string(analytics::llm::text_of_cause(id == "unexplained" ? "" : id));
-}
+std::string cause_text(std::string_view id) { return std::string(analytics::llm::text_of_cause(id == "unexplained" ? "" : id)); }
 
 core::Result<Llm::Level> level_of(const Json& json) {
   Llm::Level level{.load = std::string(json["load"].text()),
