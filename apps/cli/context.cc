@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -36,7 +37,8 @@ void write_progress(const Context& context, std::string_view text) {
 void Context::progress(std::string_view text) const {
   if (!progress_file.empty()) return write_progress(*this, text);
   if (quiet || !terminal) return;
-  say(fmt::format("{}{}", kEraseLine, text.substr(0, 100)));
+  constexpr int kMaxProgressColumns = 100;
+  say(std::string(kEraseLine) + report::fit(report::printable(text), std::min(width - 1, kMaxProgressColumns)));
   std::fflush(stderr);
 }
 

@@ -44,7 +44,7 @@ void Hub::run_handler(Match match, std::function<void(Response)> done) {
   counters_.streams = feed_.counters();
   boost::asio::post(
       worker.thread, [this, &worker, match = std::move(match), done = std::move(done), counters = counters_]() mutable {
-        const Site site{services_, routes_, counters, jobs_ ? jobs_->get() : nullptr, jobs_ ? nullptr : &jobs_.error()};
+        const Site site{services_, routes_, counters, jobs_ ? jobs_->get() : nullptr, &lists_, jobs_ ? nullptr : &jobs_.error()};
         Response response = answer(match, site);
         boost::asio::post(io_, [&worker, done = std::move(done), response = std::move(response)]() mutable {
           --worker.waiting;

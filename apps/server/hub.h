@@ -64,6 +64,7 @@ class Hub {
   const workflows::Services& services_;
   std::function<void(std::string_view)> log_;
   core::Result<std::unique_ptr<workflows::Jobs>> jobs_;
+  workflows::SessionLists lists_;
   std::set<Connection*> open_;
   Counters counters_;
   bool stopping_ = false;

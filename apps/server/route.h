@@ -12,6 +12,7 @@
 #include "server/message.h"
 #include "workflows/jobs.h"
 #include "workflows/services.h"
+#include "workflows/session_lists.h"
 
 namespace aaco::server {
 
@@ -50,6 +51,7 @@ struct Site {
   std::span<const Route> routes;
   Counters counters;  // as of the request
   workflows::Jobs* jobs = nullptr;
+  workflows::SessionLists* lists = nullptr;
   const core::Error* no_jobs = nullptr;  // why there are none
 };
 

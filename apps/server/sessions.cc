@@ -26,7 +26,8 @@ core::Result<Response> get_sessions(const Call& call, const Site& site) {
   workflows::SessionFilter filter{call.text("tag"), call.text("kind"), call.text("state"), call.text("search")};
   filter.offset = static_cast<std::size_t>(call.whole("offset").value_or(0));
   filter.limit = static_cast<std::size_t>(call.whole("limit").value_or(100));
-  AACO_ASSIGN(const auto page, workflows::list_page(filter, site.services.paths));
+  AACO_ASSIGN(const auto page, site.lists != nullptr ? site.lists->page(filter, site.services.paths)
+                                                     : workflows::list_page(filter, site.services.paths));
   Json sessions = Json::array();
   for (const auto& line : page.sessions) sessions.push(to_json(line));
   Json tags = Json::array();

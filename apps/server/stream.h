@@ -12,7 +12,7 @@
 namespace aaco::server {
 
 inline constexpr std::size_t kMaxQueuedEvents = 16;           // of a client that reads slowly; the oldest are left out
-inline constexpr int kStreamSendBytes = 64 * 1024;            // that the kernel keeps for a client
+inline constexpr int kStreamSendBytes = 16 * 1024;            // that the kernel keeps for a client
 inline constexpr std::int64_t kMaxStall_ns = 30'000'000'000;  // without a byte taken: the client is closed
 
 using Event = std::shared_ptr<const std::string>;

@@ -142,16 +142,22 @@ void show_session(Screen& screen, const LiveSession& session, std::int64_t now_n
   const std::string took = elapsed_text(static_cast<double>(now_ns - session.started_ns) / 1e9);
   const std::string head = fmt::format("{} {}", session.kind, session.what);
   screen.raw(screen.painted(screen.cell(head, screen.width() - 30), kBold) + screen.right(session.phase + "  " + took, 30));
-  std::string line = "  ";
-  if (session.done_ratio) line += screen.meter(session.done_ratio, 16) + screen.percent(session.done_ratio) + "  ";
   std::string facts;
-  if (session.iterations > 0) facts += core::format_count(static_cast<double>(session.iterations)) + " iterations  ";
-  if (session.median_ns) facts += "median " + core::format_duration(*session.median_ns);
+  const auto add = [&](const std::string& fact) { facts += (facts.empty() ? "" : "  ") + fact; };
+  if (session.iterations > 0) add(core::format_count(static_cast<double>(session.iterations)) + " iterations");
+  std::string median = session.median_ns ? "median " + core::format_duration(*session.median_ns) : "";
   if (session.median_ns && session.median_low_ns && session.median_high_ns && *session.median_ns > 0)
-    facts += " ±" + core::format_percent((*session.median_high_ns - *session.median_low_ns) / 2 / *session.median_ns);
-  if (session.left_s) facts += "  " + elapsed_text(*session.left_s) + " left";
-  if (session.done_ratio || !facts.empty())
-    screen.raw(line + fit(printable(facts, screen.ascii()), screen.width() - (session.done_ratio ? 27 : 2), screen.ascii()));
+    median += (screen.ascii() ? " +-" : " ±") +
+              core::format_percent((*session.median_high_ns - *session.median_low_ns) / 2 / *session.median_ns);
+  if (!median.empty()) add(median);
+  if (session.left_s) add(elapsed_text(*session.left_s) + " left");
+  if (session.done_ratio) {
+    const std::string line = "  " + screen.meter(session.done_ratio, 16) + screen.percent(session.done_ratio);
+    const bool together = display_width(facts) + 29 <= screen.width();
+    screen.raw(together ? line + "  " + printable(facts, screen.ascii()) : line);
+    if (together) facts.clear();
+  }
+  if (!facts.empty()) screen.text("  " + facts);
   if (session.buckets.size() < 2) return;
   std::vector<double> medians;
   const auto shown = std::min<std::size_t>(session.buckets.size(), static_cast<std::size_t>(screen.width() - 34));
@@ -171,8 +177,8 @@ void show_processes(Screen& screen, std::vector<LiveProcess> processes, const Sc
       if (options.order == LiveOrder::id) return a.id < b.id;
       return a.cpu_cores.value_or(0) > b.cpu_cores.value_or(0);
     });
-  const int name_width = screen.width() - 42;
-  screen.raw(screen.painted(screen.right("pid", 8) + screen.right("cores", 7) + screen.right("wait", 7) +
+  const int name_width = screen.width() - 43;
+  screen.raw(screen.painted(screen.right("pid", 8) + screen.right("cores", 7) + screen.right("wait", 8) +
                                 screen.right("memory", 11) + screen.right("threads", 8),
                             kBold) +
              screen.painted(" process", kBold));
@@ -185,7 +191,7 @@ void show_processes(Screen& screen, std::vector<LiveProcess> processes, const Sc
     const std::string indent(options.tree ? static_cast<std::size_t>(std::min(process.depth, 8)) * 2 : 0, ' ');
     screen.raw(screen.right(std::to_string(process.id), 8) +
                screen.right(process.cpu_cores ? fmt::format("{:.2f}", *process.cpu_cores) : "–", 7) +
-               screen.right(process.wait_ratio ? fmt::format("{:.1f} %", *process.wait_ratio * 100) : "–", 7) +
+               screen.right(process.wait_ratio ? fmt::format("{:.0f} %", *process.wait_ratio * 100) : "–", 8) +
                screen.right(core::format_bytes(process.resident_bytes), 11) + screen.right(std::to_string(process.threads), 8) +
                " " + fit(printable(indent + process.name, screen.ascii()), name_width, screen.ascii()));
   }

@@ -90,7 +90,7 @@ void LiveBlocks::after_block(std::span<const runner::TimedCall> calls) {
   if (median_) text += ", median " + core::format_duration(median_->value);
   if (width) text += " ±" + core::format_percent(*width / 2);
   if (goal.ratio) text += ", " + core::format_confidence(*goal.ratio);
-  if (goal.left_s && *goal.left_s >= 1) text += ", " + core::format_duration(std::round(*goal.left_s) * 1e9) + " left";
+  if (goal.left_s && *goal.left_s >= 1) text += ", " + std::to_string(std::llround(*goal.left_s)) + " s left";
   services_.progress(text);
 }
 
