@@ -66,9 +66,10 @@ Judgement judge(const Case& one, const Answer& answer) {
   };
   // "Host code in F" is true of F alone, whatever kind of work F turns out to be.
   const bool names_frame = answer.cause == "host-code" || answer.cause == "host-operator";
-  const bool cause_accepted = names_frame && !one.truth.frame.empty()
-                                  ? answer.frame.find(one.truth.frame) != std::string::npos
-                                  : !answer.cause.empty() && (answer.cause == one.truth.cause || has(one.truth.seconds, answer.cause));
+  const bool cause_accepted =
+      names_frame && !one.truth.frame.empty()
+          ? answer.frame.find(one.truth.frame) != std::string::npos
+          : !answer.cause.empty() && (answer.cause == one.truth.cause || has(one.truth.seconds, answer.cause));
   out.cause = cause_accepted && !has(one.truth.must_not, answer.class_id);
   if (!out.asks_class) return out;
   // A cause that is right makes its class right: the corpus and the program may file it under different classes.

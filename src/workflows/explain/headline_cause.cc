@@ -12,9 +12,9 @@ namespace {
 
 using core::Json;
 
-constexpr double kMatters = 0.15;  // of the span: what is named beside kernels of unknown limit (our own judgement)
+constexpr double kMatters = 0.15;        // of the span: what is named beside kernels of unknown limit (our own judgement)
 constexpr double kNamesLaunching = 0.3;  // of the launching time, for the part of it in gaps to be named (our own judgement)
-constexpr double kLeads = 0.5;     // of the kernel time: a family of kernels that has it is what the device does
+constexpr double kLeads = 0.5;           // of the kernel time: a family of kernels that has it is what the device does
 
 struct Named {
   std::string_view family, id, title;
