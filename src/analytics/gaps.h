@@ -186,7 +186,7 @@ class GapExplainer {
 struct CauseSum {
   std::int64_t gap_count = 0;
   std::int64_t idle_ns = 0;
-  std::int64_t short_idle_ns = 0;  // in gaps of at most kLaunchGapNs
+  std::int64_t short_idle_ns = 0;  // in gaps of at most kLaunchGapNs in which the host had no activity of its own
   std::int64_t drained_ns = 0;     // of short_idle_ns, after the host had waited for the device to finish
   std::int64_t warmup_ns = 0;      // in gaps whose named cause does not recur: loading code, compiling, initialising
   std::int64_t blocked_ns = 0;     // in gaps whose named cause is no matter of launching: a call held up by something else

@@ -123,7 +123,10 @@ void GapSums::add(const Explained& gap, const CauseBook& book) {
   CauseSum& sum = causes[gap.cause];
   ++sum.gap_count;
   sum.idle_ns += length;
-  if (length <= kLaunchGapNs) sum.short_idle_ns += length;
+  // A short gap with an activity of its own is no matter of launching.
+  const NamedCause* named_cause = gap.host_cause ? &book.at(*gap.host_cause) : nullptr;
+  const bool activity = named_cause != nullptr && !named_cause->weak && named_cause->class_id != "launch";
+  if (length <= kLaunchGapNs && !activity) sum.short_idle_ns += length;
   if (gap.host_cause) {
     HostCauseSum& named = host_causes[*gap.host_cause];
     ++named.gap_count;
