@@ -172,7 +172,7 @@ class GapExplainer {
   std::set<std::pair<std::int32_t, std::int64_t>> dispatchers_;
   std::set<std::int32_t> python_ranks_;  // whose Python frames were recorded
   std::pair<std::int32_t, std::int64_t> last_dispatcher_{-1, -1};
-  using Place = std::pair<std::int32_t, std::int64_t>;         // rank, thread
+  using Place = std::pair<std::int32_t, std::int64_t>;       // rank, thread
   std::map<Place, std::deque<std::int64_t>> launch_starts_;  // the newest
   std::pair<Place, std::deque<std::int64_t>*> last_launches_{{-1, -1}, nullptr};
   std::vector<Call> calls_;
@@ -186,7 +186,7 @@ class GapExplainer {
 struct CauseSum {
   std::int64_t gap_count = 0;
   std::int64_t idle_ns = 0;
-  std::int64_t short_idle_ns = 0;  // in gaps of at most kLaunchGapNs
+  std::int64_t short_idle_ns = 0;  // in gaps of at most kLaunchGapNs in which the host had no activity of its own
   std::int64_t drained_ns = 0;     // of short_idle_ns, after the host had waited for the device to finish
   std::int64_t warmup_ns = 0;      // in gaps whose named cause does not recur: loading code, compiling, initialising
   std::int64_t blocked_ns = 0;     // in gaps whose named cause is no matter of launching: a call held up by something else
@@ -195,8 +195,8 @@ struct CauseSum {
 // Idle time by named cause.
 struct HostCauseSum {
   static constexpr std::size_t kMaxFrames = 10'000;
-  std::int64_t gap_count = 0;                     // gaps named by it
-  std::int64_t idle_ns = 0;                       // its time in all gaps
+  std::int64_t gap_count = 0;                    // gaps named by it
+  std::int64_t idle_ns = 0;                      // its time in all gaps
   std::map<std::uint32_t, std::int64_t> frames;  // of these gaps, by the event (its NameId) that the cause was read from
 };
 

@@ -21,18 +21,13 @@
 #include "trace/sink.h"
 #include "workflows/captured_launch.h"
 #include "workflows/gpu/gpu_rates.h"
+#include "workflows/gpu/idle_cause_names.h"
 #include "workflows/gpu_roofline.h"
 #include "workflows/gpu_sites.h"
 #include "workflows/graph_nodes.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {
-
-// Idle time of a device that a named cause of data/gaps took.
-struct IdleCause {
-  analytics::gaps::NamedCause cause;
-  analytics::gaps::HostCauseSum sum;
-};
 
 struct GpuAnalysisOptions {
   analytics::trace_time::Convention convention;

@@ -22,12 +22,17 @@ TABLE = TOP / 'data/rules/confidence.yaml'
 
 
 def add_simulated(file, tally):
-    """Simulated claims of the tuned traces. Not of "vague" causes: there the simulation is wrong by design (event names that no pattern knows)."""
+    """Simulated claims of the tuned traces: one case for each trace, fault and evidence class, right if all its claims are, since claims of one fault on one
+    trace stand or fall together. Not of "vague" causes: there the simulation is wrong by design (event names that no pattern knows)."""
+    groups = {}
     for case in json.loads(pathlib.Path(file).read_text())['cases']:
         if case['split'] == 'tune' and 'claim_true' in case and 'confidence_ratio' in case and not case['evidence_class'].endswith('.vague'):
-            counts = tally.setdefault(case['evidence_class'], [0, 0])
-            counts[0] += case['claim_true']
-            counts[1] += 1
+            key = (case['file'], case['fault'], case['evidence_class'])
+            groups[key] = groups.get(key, True) and case['claim_true']
+    for (_, _, evidence), right in groups.items():
+        counts = tally.setdefault(evidence, [0, 0])
+        counts[0] += right
+        counts[1] += 1
 
 
 def count(program, data):

@@ -36,9 +36,10 @@ std::string likely(const Json& bottleneck) {
 
 void print_cause(const Context& context, const Json& cause) {
   const auto share = cause["span_share_ratio"].as_f64();
-  if (share)
-    context.print(fmt::format("Cause: {} ({} of the trace). Remedy: {}\n", cause["title"].text(), core::format_percent(*share),
-                              cause["remedy"].text()));
+  if (!share) return;
+  const std::string remedy(cause["remedy"].text());
+  context.print(fmt::format("Cause: {} ({} of the trace).{}\n", cause["title"].text(), core::format_percent(*share),
+                            remedy.empty() ? "" : " Remedy: " + remedy));
 }
 
 void print_bottleneck(const Context& context, const Json& bottleneck) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kFewestSmallKernels = 10;  // below which fusing is no advice
 constexpr double kMicrokernelNs = 10'000;   // a kernel shorter than this costs less than launching it (trace_time.h)
-constexpr double kDominates = 0.3;      // of the whole: launching takes as much as anything else (our own judgement)
+constexpr double kDominates = 0.3;          // of the whole: launching takes as much as anything else (our own judgement)
 constexpr double kReplayGapNs = 1'500;      // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
 constexpr double kFusedShare = 0.5;  // of two element-wise kernels fused, each tensor between is not written and read again
 // How sure it is that the time goes away if the advice is followed: our own judgement.

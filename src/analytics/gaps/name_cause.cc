@@ -29,7 +29,8 @@ void sort_frames(std::vector<HostFrame>& frames) {
 }
 
 CauseIndex largest(const std::vector<HostShare>& shares) {
-  return std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; })->cause;
+  return std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; })
+      ->cause;
 }
 
 std::int64_t overlap_of(std::int64_t start_ns, std::int64_t end_ns, const Gap& gap) {
@@ -122,11 +123,15 @@ void GapSums::add(const Explained& gap, const CauseBook& book) {
   CauseSum& sum = causes[gap.cause];
   ++sum.gap_count;
   sum.idle_ns += length;
-  if (length <= kLaunchGapNs) sum.short_idle_ns += length;
+  // A short gap with an activity of its own is no matter of launching.
+  const NamedCause* named_cause = gap.host_cause ? &book.at(*gap.host_cause) : nullptr;
+  const bool activity = named_cause != nullptr && !named_cause->weak && named_cause->class_id != "launch";
+  if (length <= kLaunchGapNs && !activity) sum.short_idle_ns += length;
   if (gap.host_cause) {
     HostCauseSum& named = host_causes[*gap.host_cause];
     ++named.gap_count;
-    if (gap.host_frame.value != 0 && (named.frames.size() < HostCauseSum::kMaxFrames || named.frames.contains(gap.host_frame.value)))
+    if (gap.host_frame.value != 0 &&
+        (named.frames.size() < HostCauseSum::kMaxFrames || named.frames.contains(gap.host_frame.value)))
       named.frames[gap.host_frame.value] += length;
   }
   if (length <= kLaunchGapNs && gap.drained) sum.drained_ns += length;
@@ -177,7 +182,9 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
     add_share(shares, cause, after);
   }
   sort_shares(shares);
-  const auto yields = [&](CauseIndex cause) { return book_->at(cause).weak || cause == own.synchronisation || cause == own.host_code || cause == own.host_operator; };
+  const auto yields = [&](CauseIndex cause) {
+    return book_->at(cause).weak || cause == own.synchronisation || cause == own.host_code || cause == own.host_operator;
+  };
   if (yields(shares.front().cause)) {
     std::optional<HostShare> better;
     if (thread != launching_.end()) better = elsewhere(gap, thread->second);

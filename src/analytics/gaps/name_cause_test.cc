@@ -103,7 +103,9 @@ TEST_F(NamedGapTest, ShortGapNamesNoFunction) {
   EXPECT_EQ(cause(), "python");
 }
 TEST_F(NamedGapTest, KnownActivityAroundAnUnknownFunction) {
-  launch(10.9, 10.95).call("python", "torch/utils/data/dataloader.py(701): __next__", 1, 10.8).call("python", "my.py(1): f", 1.1, 10.7);
+  launch(10.9, 10.95)
+      .call("python", "torch/utils/data/dataloader.py(701): __next__", 1, 10.8)
+      .call("python", "my.py(1): f", 1.1, 10.7);
   EXPECT_EQ(cause(), "data-loading");
 }
 TEST_F(NamedGapTest, HostThatWaitedForTheDevice) {

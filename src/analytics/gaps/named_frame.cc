@@ -32,8 +32,8 @@ void GapExplainer::remember_launch(const trace::ApiCallRow& row) {
 }
 
 // Python functions, operators and ranges of the launching thread that launch nothing: between the launch before and the one that
-// ends the gap. Those that fill half of the time in which the device waited for the host, the outermost first. A shorter wait than
-// an eager framework needs for its next operator names nothing.
+// ends the gap. Those that fill half of the time in which the device waited for the host, the outermost first. A shorter wait
+// than an eager framework needs for its next operator names nothing.
 std::vector<const GapExplainer::Call*> GapExplainer::named_frames(const Gap& gap) const {
   std::vector<const Call*> found;
   if (!gap.launch) return found;

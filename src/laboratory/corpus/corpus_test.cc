@@ -122,6 +122,11 @@ TEST(Judge, ACauseThatNamesAFrameIsRightForThatFrame) {
   EXPECT_FALSE(judge(one, answer).cause);
   answer.frame = "host code in soundfile.py(285): read";
   EXPECT_TRUE(judge(one, answer).cause);
+  one.truth.cause = "data-loading";
+  answer.cause = "python";
+  EXPECT_TRUE(judge(one, answer).cause) << "Python code, with that function as its evidence";
+  answer.frame = "train.py(88): main";
+  EXPECT_FALSE(judge(one, answer).cause);
 }
 TEST(Judge, KernelTimeFollowsFromEveryLimitOfKernels) {
   Case one = gap();

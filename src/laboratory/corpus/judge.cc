@@ -64,11 +64,12 @@ Judgement judge(const Case& one, const Answer& answer) {
   const auto accepted = [&](const std::string& word) {
     return is_true(word) || (word == kDevice && (is_true("compute") || is_true("memory") || is_true("mixed")));
   };
-  // "Host code in F" is true of F alone, whatever kind of work F turns out to be.
+  // "Host code in F" is true of F alone, whatever kind of work F turns out to be; so is "Python code" with F as its evidence.
   const bool names_frame = answer.cause == "host-code" || answer.cause == "host-operator";
-  const bool cause_accepted = names_frame && !one.truth.frame.empty()
-                                  ? answer.frame.find(one.truth.frame) != std::string::npos
-                                  : !answer.cause.empty() && (answer.cause == one.truth.cause || has(one.truth.seconds, answer.cause));
+  const bool is_frame = !one.truth.frame.empty() && answer.frame.find(one.truth.frame) != std::string::npos &&
+                        (names_frame || answer.cause == "python");
+  const bool same_cause = !answer.cause.empty() && (answer.cause == one.truth.cause || has(one.truth.seconds, answer.cause));
+  const bool cause_accepted = is_frame || (same_cause && (!names_frame || one.truth.frame.empty()));
   out.cause = cause_accepted && !has(one.truth.must_not, answer.class_id);
   if (!out.asks_class) return out;
   // A cause that is right makes its class right: the corpus and the program may file it under different classes.

@@ -33,6 +33,7 @@ std::vector<Hold> candidates(const TraceRows& rows, std::int64_t extra_ns, Which
   std::vector<Hold> found;
   std::set<std::uint32_t> seen;
   std::map<std::uint32_t, std::int64_t> first_start;  // by name
+  std::set<std::size_t> held;                         // launches: the further kernels of a graph cannot wait for it again
   for (const auto& row : rows.kernels) {
     const auto place = first_start.try_emplace(row.name.value, row.start_ns).first;
     place->second = std::min(place->second, row.start_ns);
@@ -45,7 +46,7 @@ std::vector<Hold> candidates(const TraceRows& rows, std::int64_t extra_ns, Which
     if (which == Which::first && !seen.insert(row.name.value).second) continue;
     if (which == Which::later && row.start_ns == first_start.at(row.name.value)) continue;
     const std::int64_t late = rows.calls[launch->second].start_ns - busy[i - 1].end_ns;
-    if (static_cast<double>(late) >= -(1 - kMinCovered) * static_cast<double>(extra_ns))
+    if (static_cast<double>(late) >= -(1 - kMinCovered) * static_cast<double>(extra_ns) && held.insert(launch->second).second)
       found.push_back({kernel, launch->second, busy[i - 1].end_ns});
   }
   return found;
@@ -70,6 +71,14 @@ void tell(const Activity& activity, const Runtime& runtime, const trace::ApiCall
   row.domain = names.intern(activity.domain.empty() ? runtime.domain : activity.domain);
   row.name = names.intern(std::string_view(runtime.domain) == "hip" ? activity.hip : activity.cuda);
   rows.calls.push_back(row);
+}
+
+// Steps may last longer than the device's work in them: what the host does before it and after it.
+std::int64_t steps_of(const TraceRows& rows) {
+  std::map<std::int32_t, std::int64_t> by_rank;
+  std::int64_t longest = 0;
+  for (const auto& row : rows.iterations) longest = std::max(longest, by_rank[row.rank] += row.duration_ns);
+  return longest;
 }
 
 void put_copy(const trace::KernelRow& kernel, Stretch when, TraceRows& rows, trace::NameTable& names) {
@@ -130,7 +139,8 @@ core::Result<Applied> hold_up(const TraceFault& fault, TraceRows& rows, trace::N
   }
   Applied applied;
   if (activity != nullptr && !activity->domain.empty()) applied.frame = activity->hip;
-  applied.share_ratio = static_cast<double>(idle_of(rows) - idle) / static_cast<double>(std::max<std::int64_t>(1, span_of(rows)));
+  const std::int64_t whole = std::max({std::int64_t{1}, span_of(rows), steps_of(rows)});
+  applied.share_ratio = static_cast<double>(idle_of(rows) - idle) / static_cast<double>(whole);
   // Copies fill them; in the others the fault is the truth where it takes most of the gap.
   for (const Stretch& gap : gaps)
     if (!copies && kMinPartOfGap * static_cast<double>(gap.end_ns - gap.start_ns) <= static_cast<double>(extra))

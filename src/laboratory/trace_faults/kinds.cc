@@ -94,7 +94,7 @@ const std::vector<TraceFaultKind>& trace_fault_kinds() {
        "calls twice as long as the busy intervals",
        "host",
        "launch",
-       {"unknown"},
+       {"unknown", "graph-launch"},
        {"memory", "compute", "data-loading", "warmup"}},
       {"slow_rank",
        "slow_rank",

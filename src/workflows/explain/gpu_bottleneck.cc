@@ -142,7 +142,8 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   GpuFacts facts = facts_of(gpu, metrics, rows, names);
   facts.pinned_ratio = pinned_ratio(manifest);
   facts.steps_ns = whole_ns;
-  const bool unknown_kernels = found->class_id == analytics::bottleneck::kInconclusive || found->class_id == analytics::bottleneck::kDeviceBusy;
+  const bool unknown_kernels =
+      found->class_id == analytics::bottleneck::kInconclusive || found->class_id == analytics::bottleneck::kDeviceBusy;
   return GpuJudgement{*found, analytics::advice::recommend_gpu(facts),
                       headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], whole_ns)};
 }

@@ -12,9 +12,10 @@ namespace {
 
 using core::Json;
 
-constexpr double kMatters = 0.15;  // of the span: what is named beside kernels of unknown limit (our own judgement)
+constexpr double kMatters = 0.15;        // of the span: what is named beside kernels of unknown limit (our own judgement)
 constexpr double kNamesLaunching = 0.3;  // of the launching time, for the part of it in gaps to be named (our own judgement)
-constexpr double kLeads = 0.5;     // of the kernel time: a family of kernels that has it is what the device does
+constexpr double kOneDirection = 0.9;    // of the time of copies from and to the host: the other direction is not named
+constexpr double kLeads = 0.5;           // of the kernel time: a family of kernels that has it is what the device does
 
 struct Named {
   std::string_view family, id, title;
@@ -120,19 +121,27 @@ Json family_cause(const Json& gpu, std::string_view limit, double kernels_share)
   return cause_of(leading->family, leading->family + " kernels", share);
 }
 
+// Copies of both directions are one cause, unless one direction takes almost all of their time.
 Json copy_cause(const Json& gpu) {
-  const Json* most = nullptr;
+  std::map<std::string_view, double> times;  // by id
+  std::map<std::string_view, const CopyWords*> longest;
+  std::map<std::string_view, double> of_longest;
   double sum = 0;
   for (const Json& one : gpu["copy_kinds"].items()) {
-    sum += one["sum_ns"].as_f64().value_or(0);
-    if (most == nullptr || one["sum_ns"].as_f64() > (*most)["sum_ns"].as_f64()) most = &one;
+    const double time = one["sum_ns"].as_f64().value_or(0);
+    sum += time;
+    const auto words =
+        std::find_if(kCopies.begin(), kCopies.end(), [&](const CopyWords& known) { return known.kind == one["kind"].text(); });
+    if (words == kCopies.end()) continue;
+    times[words->id] += time;
+    if (time > of_longest[words->id]) of_longest[words->id] = time, longest[words->id] = &*words;
   }
-  if (most == nullptr || sum <= 0) return {};
-  const auto words =
-      std::find_if(kCopies.begin(), kCopies.end(), [&](const CopyWords& one) { return one.kind == (*most)["kind"].text(); });
-  if (words == kCopies.end()) return {};
-  return cause_of(words->id, words->title,
-                  gpu["bound"]["copy_ratio"].as_f64().value_or(0) * (*most)["sum_ns"].as_f64().value_or(0) / sum);
+  const auto most =
+      std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == times.end() || most->second <= 0) return {};
+  const bool both = of_longest[most->first] < kOneDirection * most->second;
+  return cause_of(most->first, both ? "copies between the host and the device" : longest[most->first]->title,
+                  gpu["bound"]["copy_ratio"].as_f64().value_or(0) * most->second / sum);
 }
 
 Json communication_cause(const Json& straggler, double share) {

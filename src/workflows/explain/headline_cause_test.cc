@@ -89,6 +89,9 @@ TEST(HeadlineCause, LargestKindOfCopies) {
   one.set("copy_kinds", list_of({kind("d2d", 100), kind("h2d", 300)}));
   EXPECT_EQ(id("copy_bound", one), "host-copies");
   EXPECT_NEAR(*headline_cause("copy_bound", false, one, {}, 1000)["span_share_ratio"].as_f64(), 0.3, 1e-9);
+  one.set("copy_kinds", list_of({kind("d2d", 250), kind("h2d", 200), kind("d2h", 150)}));
+  EXPECT_EQ(id("copy_bound", one), "host-copies") << "both directions together";
+  EXPECT_EQ(headline_cause("copy_bound", false, one, {}, 1000)["title"].text(), "copies between the host and the device");
   one.set("copy_kinds", list_of({kind("unknown", 100)}));
   EXPECT_EQ(id("copy_bound", one), "");
 }

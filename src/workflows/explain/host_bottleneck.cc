@@ -108,8 +108,8 @@ Json host_document(const HostWork& work, const CauseBook& book, const OperatorTi
   const auto leading = operator_times != nullptr ? operator_times->leading() : std::nullopt;
   if (leading && leading->computes && leading->share * operators >= kMinShare * span) {
     out.set("bottleneck_class", "compute_bound").set("confidence", kLikely).set("title", "computing on the CPU");
-    out.set("meaning", fmt::format("Operators on the CPU take {} of the main thread's time, {} of that in {}.", core::format_percent(operators / span),
-                                   core::format_percent(leading->share), leading->title));
+    out.set("meaning", fmt::format("Operators on the CPU take {} of the main thread's time, {} of that in {}.",
+                                   core::format_percent(operators / span), core::format_percent(leading->share), leading->title));
   }
   if (leading)
     return out.set("cause", cause_json(leading->id, std::string(leading->title), remedy, leading->share * operators, span));

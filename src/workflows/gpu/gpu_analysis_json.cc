@@ -57,8 +57,10 @@ Json queue_json(const analytics::trace_time::QueueDepth& queue) {
 Json gaps_json(const GpuOfTrace& gpu) {
   Json causes = Json::array();
   for (const auto& [cause, sum] : gpu.gaps)
-    causes.push(
-        Json::object({{"cause", analytics::gaps::to_string(cause)}, {"gap_count", sum.gap_count}, {"idle_ns", sum.idle_ns}, {"drained_idle_ns", sum.drained_ns}}));
+    causes.push(Json::object({{"cause", analytics::gaps::to_string(cause)},
+                              {"gap_count", sum.gap_count},
+                              {"idle_ns", sum.idle_ns},
+                              {"drained_idle_ns", sum.drained_ns}}));
   return causes;
 }
 

@@ -1,6 +1,7 @@
 #include "workflows/gpu/idle_cause_names.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace {
 using analytics::gaps::HostCauseSum;
 
 constexpr std::size_t kNamedFrames = 2;
-constexpr double kAlmostAll = 0.9;         // of the time: further frames are not named
+constexpr double kAlmostAll = 0.9;  // of the time: further frames are not named
 
 std::string frames_text(const HostCauseSum& sum, const trace::NameTable& names) {
   std::vector<std::pair<std::int64_t, std::uint32_t>> frames;
@@ -37,7 +38,7 @@ std::vector<IdleCause> idle_causes_of(const analytics::gaps::GapSums& sums, cons
   for (const auto& [index, sum] : sums.host_causes) {
     IdleCause one{book.at(index), sum};
     if (index == book.own().host_code) one.cause.title += frames_text(sum, names);
-    if (index == book.own().host_operator) one.cause.title = "CPU time" + frames_text(sum, names);
+    if (index == book.own().host_operator) one.cause.title = "host time" + frames_text(sum, names);
     causes.push_back(std::move(one));
   }
   std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.sum.idle_ns > b.sum.idle_ns; });

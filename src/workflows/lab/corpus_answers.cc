@@ -86,7 +86,8 @@ const Json* kernel_of(const SessionOutcome& session, const Case& one) {
 // Whether the case is about the execution that is left out of the kernel's limit.
 bool is_outlier(const Json& kernel, const Case& one) {
   const double outlier = kernel["outlier_ns"].as_f64().value_or(0), wanted = wanted_ns(one);
-  const double others = (kernel["time_ns"].as_f64().value_or(0) - outlier) / std::max(1.0, kernel["count"].as_f64().value_or(1) - 1);
+  const double others =
+      (kernel["time_ns"].as_f64().value_or(0) - outlier) / std::max(1.0, kernel["count"].as_f64().value_or(1) - 1);
   return outlier > 0 && wanted > 0 && others > 0 && std::abs(std::log(outlier / wanted)) < std::abs(std::log(others / wanted));
 }
 
