@@ -233,6 +233,7 @@ class AllowedCpus(program.ProgramTest):
         self.assertEqual(json.loads((bundle / 'runtime/ort_config.json').read_text())['pool_threads'], 1)
         document = self.aaco('diff', 'tag:unlimited', 'tag:limited', '--json').json()
         self.assertIn('cpu.limit_cores', [one['key'] for one in document['differences']])
+        self.assertNotEqual(document['verdict'], 'not-comparable', 'a quota is named first, then judged')
 
     def test_mask_is_obeyed_recorded_and_compared(self):
         machine = sorted(os.sched_getaffinity(0))
