@@ -68,7 +68,7 @@ class SlowTokens {
 };
 
 core::Json to_json(const SlowTimes& times);
-// "12 of 340 first tokens and 31 of 4,012 gaps were slow: 30 waited for a CPU at the server, 13 unexplained"; empty: none.
+// "12 of 340 first tokens and 31 of 4,012 gaps ... : wait for a CPU at the server (30), unexplained (13)"; empty: none.
 std::string sentence_of(const SlowTimes& times);
 
 }  // namespace aaco::analytics::llm

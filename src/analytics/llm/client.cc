@@ -6,7 +6,6 @@
 
 #include "analytics/llm.h"
 #include "core/numbers.h"
-#include "stats/robust.h"
 
 namespace aaco::analytics::llm {
 namespace {
@@ -30,13 +29,15 @@ double tick_quantile(const std::vector<double>& samples, double probability) {
   return stats::quantile_of_sorted(samples, std::pow(probability, kTicksPerSample));
 }
 
-// The median of the samples: of the time on and waiting for a CPU together.
-double usual_busy(const OwnState& state) {
+// What three quarters of the samples exceed: of the time on and waiting for a CPU together. A client with room left has idle
+// windows, whatever the ramp and the drain are like.
+double mostly_busy(const OwnState& state) {
   if (state.cpu_ratio.empty()) return 0;
   std::vector<double> busy = state.cpu_ratio;
   if (state.run_queue_ratio.size() == busy.size())
     for (std::size_t i = 0; i < busy.size(); ++i) busy[i] += state.run_queue_ratio[i];
-  return stats::median(busy);
+  std::sort(busy.begin(), busy.end());
+  return stats::quantile_of_sorted(busy, 0.25);
 }
 
 std::vector<double> evenly(std::size_t count, const auto& quantile) {
@@ -93,8 +94,7 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
     limit.loop_lag_p50_ns = tick_quantile(lags, 0.5);
     limit.loop_lag_p99_ns = tick_quantile(lags, 0.99);
   }
-  // A load that begins and ends at leisure is judged by the half of its time in which the client was busiest.
-  const double busy = std::max(limit.cpu_ratio.value_or(0) + limit.run_queue_ratio.value_or(0), usual_busy(state));
+  const double busy = std::max(limit.cpu_ratio.value_or(0) + limit.run_queue_ratio.value_or(0), mostly_busy(state));
   if (busy > kBusyClient)
     limit.reasons.push_back(fmt::format("the client's thread was on or waiting for a CPU {} of the time ({} on it, {} waiting)",
                                         core::format_percent(busy), core::format_percent(limit.cpu_ratio.value_or(0)),

@@ -17,12 +17,12 @@ struct CauseText {
   std::string_view id, text;
 };
 // In the order in which they are tried: what was measured as a duration before what only coincides.
-constexpr std::array<CauseText, 9> kCauseTexts = {{{"client", "the client read late"},
-                                                   {"throttled", "throttled by the CPU limit of the server's control group"},
-                                                   {"cpu_wait", "the server waited for a CPU"},
-                                                   {"io_wait", "the server waited for storage"},
-                                                   {"kv_cache", "requests evicted from the KV cache"},
-                                                   {"clock", "the processor lowered its clock"},
+constexpr std::array<CauseText, 9> kCauseTexts = {{{"client", "client lag"},
+                                                   {"throttled", "throttling by the server's CPU limit"},
+                                                   {"cpu_wait", "wait for a CPU at the server"},
+                                                   {"io_wait", "wait for storage at the server"},
+                                                   {"kv_cache", "eviction from the KV cache"},
+                                                   {"clock", "lowered clock"},
                                                    {"prefill", "prefill of other requests"},
                                                    {"queue", "wait in the server's queue"},
                                                    {"", "unexplained"}}};
@@ -176,7 +176,7 @@ std::string sentence_of(const SlowTimes& times) {
   for (const auto& [id, count] : times.causes) causes.emplace_back(count, id);
   std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (std::size_t i = 0; i < causes.size(); ++i)
-    text += fmt::format("{}{} {}", i == 0 ? ": " : ", ", causes[i].first, text_of_cause(causes[i].second));
+    text += fmt::format("{}{} ({})", i == 0 ? ": " : ", ", text_of_cause(causes[i].second), causes[i].first);
   return text;
 }
 

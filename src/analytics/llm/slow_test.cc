@@ -190,8 +190,8 @@ TEST(SlowTokens, SentenceCountsCauses) {
   Scene scene;
   scene.scheduled("run_queue", scene.slow_from, 60 * kMs);
   EXPECT_EQ(sentence_of(scene.found()),
-            "0 of 10 first tokens and 1 of 190 gaps between tokens were more than 3 times the usual (20.0 ms and 5.00 ms): 1 the "
-            "server waited for a CPU");
+            "0 of 10 first tokens and 1 of 190 gaps between tokens were more than 3 times the usual (20.0 ms and 5.00 ms): wait "
+            "for a CPU at the server (1)");
 }
 TEST(SlowTokens, AnotherLoadHasNone) {
   Scene scene;

@@ -88,7 +88,7 @@ void write_slow_tokens(TextPage& page, const Llm& section) {
     if (level.slow_tokens == 0) continue;
     std::string causes;
     for (const auto& [cause, count] : level.slow_causes)
-      causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", count, cause);
+      causes += fmt::format("{}{} ({})", causes.empty() ? "" : ", ", cause, count);
     page.paragraph(page.clean(fmt::format("{}: {}", level.load, causes)), 2);
   }
 }
