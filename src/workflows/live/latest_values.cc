@@ -68,8 +68,8 @@ void LatestValues::fill(report::LiveMachine& machine, std::int64_t now_ns, std::
   if (clocks > 0) machine.cpu_clock_hz = clock_sum / static_cast<double>(clocks);
   for (const auto& [key, one] : gpu_) {
     if (now_ns - one.time_ns > max_age_ns) continue;
-    auto gpu =
-        std::find_if(machine.gpus.begin(), machine.gpus.end(), [&](const auto& known) { return known.device == key.first; });
+    auto gpu = std::find_if(machine.gpus.begin(), machine.gpus.end(),
+                            [device = key.first](const auto& known) { return known.device == device; });
     if (gpu == machine.gpus.end()) {
       gpu = machine.gpus.insert(gpu, report::LiveGpu());
       gpu->device = key.first;

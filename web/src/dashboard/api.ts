@@ -59,7 +59,7 @@ export function refusalOf(status: number, text: string): Refusal {
 }
 
 async function get<T>(path: string, signal: AbortSignal): Promise<T> {
-  const answer = await fetch(path, { signal, credentials: 'same-origin' });
+  const answer = await fetch(path, { signal, credentials: 'same-origin', cache: 'no-store' });
   if (!answer.ok) throw refusalOf(answer.status, await answer.text());
   return await answer.json() as T;
 }
@@ -141,7 +141,7 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
 }
 
 export async function getText(path: string): Promise<string> {
-  const answer = await fetch(path, { credentials: 'same-origin' }).catch(() => { throw unreachable(); });
+  const answer = await fetch(path, { credentials: 'same-origin', cache: 'no-store' }).catch(() => { throw unreachable(); });
   const text = await answer.text();
   if (!answer.ok) throw refusalOf(answer.status, text);
   return text;
