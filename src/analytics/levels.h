@@ -71,8 +71,8 @@ inline constexpr std::int64_t kOverviewBins = 256;   // of the whole trace at th
 inline constexpr std::int64_t kFewEvents = 1 << 16;  // a trace of fewer is read as it is
 Plan plan_levels(std::int64_t event_count, std::int64_t span_ns);
 
-// Values by track, for events that come from a few tracks in turns: the last value of each place of a small table is found without
-// a search.
+// Values by track, for events that come from a few tracks in turns: the last value of each place of a small table is found
+// without a search.
 template <class Value>
 class TrackMap {
  public:

@@ -110,8 +110,8 @@ core::Result<Discovery> discover(const std::string& path, const std::vector<std:
     return core::fail(core::ErrorCode::invalid_input, path + ": a session of aaco, not a trace", "aaco report " + path);
   if (found.files.empty())
     return core::fail(core::ErrorCode::invalid_input,
-                      "no supported trace among the " + std::to_string(found.passed.size()) + " files of " + path + ", first: " +
-                          found.passed.front().reason,
+                      "no supported trace among the " + std::to_string(found.passed.size()) + " files of " + path +
+                          ", first: " + found.passed.front().reason,
                       "'aaco import --help' lists the supported formats");
   return found;
 }

@@ -34,9 +34,9 @@ Json to_json(const Decoder::Level& level) {
     set_value(out, key, *value);
   set_predicted(out, "predicted_prefill_ns", level.predicted_prefill_ns);
   set_predicted(out, "predicted_token_ns", level.predicted_token_ns);
-  for (const auto& [key, bytes] : {std::pair("cache_bytes", &level.cache_bytes),
-                                   std::pair("predicted_cache_bytes", &level.predicted_cache_bytes),
-                                   std::pair("rss_bytes", &level.rss_bytes)})
+  for (const auto& [key, bytes] :
+       {std::pair("cache_bytes", &level.cache_bytes), std::pair("predicted_cache_bytes", &level.predicted_cache_bytes),
+        std::pair("rss_bytes", &level.rss_bytes)})
     out.set_if(key, *bytes);
   return out;
 }

@@ -14,7 +14,8 @@
 
 namespace aaco::workflows {
 
-// The plan of the levels (workflows/timeline_levels.h) as session.json keeps it (outcome.rows.timeline), and read back; empty where there is none.
+// The plan of the levels (workflows/timeline_levels.h) as session.json keeps it (outcome.rows.timeline), and read back; empty
+// where there is none.
 core::Json plan_json(const analytics::levels::Plan& plan);
 analytics::levels::Plan stored_plan(const trace::SessionManifest& manifest);
 

@@ -76,7 +76,8 @@ void print_json(Context& context, const workflows::SessionOutcome& outcome, std:
   context.print_json(document);
 }
 
-// The threads of an import hand rows on to each other. With an arena per thread each keeps what it once held: a sixth more memory.
+// The threads of an import hand rows on to each other. With an arena per thread each keeps what it once held: a sixth more
+// memory.
 void share_one_arena() { (void)::mallopt(M_ARENA_MAX, 1); }
 // What the import needed and the report does not.
 void return_free_memory() { (void)::malloc_trim(0); }

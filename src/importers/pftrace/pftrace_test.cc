@@ -84,11 +84,11 @@ TEST(Pftrace, ExportsOfSessionsAreReadBack) {
                            interned(3, 1, "device") + interned(3, 2, "stream") + interned(3, 3, "correlation") +
                            interned(3, 4, "grid_y") + interned(3, 5, "block_x")));
   const std::string place = argument(1, 2) + argument(2, 7) + argument(3, 11);
-  const auto imported = import_text(
-      make_importer(), names + track(1, "GPU 2 (rank 1)") + track(2, "stream 7", number(5, 1)) +
-                           track(3, "thread 8", bytes(4, number(1, 5) + number(2, 8))) +
-                           begin(10, 2, 1, 1, place + argument(4, 3) + argument(5, 256)) + end(20, 2) + begin(30, 2, 2, 2, place) +
-                           end(35, 2) + begin(40, 2, 3, 3) + end(50, 2) + begin(60, 3, 4, 1) + end(70, 3));
+  const auto imported = import_text(make_importer(), names + track(1, "GPU 2 (rank 1)") + track(2, "stream 7", number(5, 1)) +
+                                                         track(3, "thread 8", bytes(4, number(1, 5) + number(2, 8))) +
+                                                         begin(10, 2, 1, 1, place + argument(4, 3) + argument(5, 256)) +
+                                                         end(20, 2) + begin(30, 2, 2, 2, place) + end(35, 2) +
+                                                         begin(40, 2, 3, 3) + end(50, 2) + begin(60, 3, 4, 1) + end(70, 3));
   ASSERT_TRUE(imported.result) << imported.result.error().text();
   const auto& kernels = imported.sink.rows<trace::KernelRow>();
   ASSERT_EQ(kernels.size(), 1U);

@@ -143,7 +143,8 @@ std::int32_t Reader::rank_of(std::uint64_t uuid) const {
   for (int steps = 0; steps < 16; ++steps) {
     const auto found = tracks_.find(uuid);
     if (found == tracks_.end()) return 0;
-    if (const auto rank = rank_in(found->second.name); rank && *rank > 0 && *rank <= kMaxRank) return static_cast<std::int32_t>(*rank);
+    if (const auto rank = rank_in(found->second.name); rank && *rank > 0 && *rank <= kMaxRank)
+      return static_cast<std::int32_t>(*rank);
     if (found->second.parent == 0) return 0;
     uuid = found->second.parent;
   }

@@ -19,8 +19,8 @@ struct FooterPart {
     std::int64_t offset = 0, size = 0;  // in the file
   };
   std::string footer;
-  std::vector<Bytes> groups;      // of the row groups kept, in the file's order
-  std::size_t group_count = 0;    // of the file
+  std::vector<Bytes> groups;    // of the row groups kept, in the file's order
+  std::size_t group_count = 0;  // of the file
 };
 
 // Keeps the row groups whose statistics do not exclude that all of `between` hold. Empty where the footer is not what the format

@@ -17,10 +17,10 @@ namespace aaco::tracelake::store {
 namespace {
 
 constexpr std::string_view kMagic = "PAR1";
-constexpr std::int64_t kTailBytes = 8;                            // length of the footer, magic
-constexpr std::int64_t kLargeFooter = 32 << 10;                   // a smaller one is read in a millisecond as it is
-constexpr std::int64_t kMaxFooter = std::int64_t{256} << 20;      // of a billion rows
-constexpr std::int64_t kMaxPart = std::int64_t{64} << 20;         // bytes in memory
+constexpr std::int64_t kTailBytes = 8;                        // length of the footer, magic
+constexpr std::int64_t kLargeFooter = 32 << 10;               // a smaller one is read in a millisecond as it is
+constexpr std::int64_t kMaxFooter = std::int64_t{256} << 20;  // of a billion rows
+constexpr std::int64_t kMaxPart = std::int64_t{64} << 20;     // bytes in memory
 
 bool read_at(int file, std::int64_t offset, std::string& into) {
   for (std::size_t done = 0; done < into.size();) {

@@ -38,8 +38,7 @@ class ParquetPartTest : public ::testing::Test {
   }
 
   static constexpr std::int64_t kRows = 1'000'000;
-  core::TemporaryDirectory folder =
-      *core::TemporaryDirectory::make(std::filesystem::temp_directory_path().string(), "aaco-part");
+  core::TemporaryDirectory folder = *core::TemporaryDirectory::make(std::filesystem::temp_directory_path().string(), "aaco-part");
   duckdb::Database database = *duckdb::Database::open({});
   duckdb::Connection connection = *database.connect();
 };
@@ -91,8 +90,7 @@ TEST_F(ParquetPartTest, DamagedFootersAreRefused) {
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->groups.size(), 1U);
   EXPECT_EQ(whole->group_count, 49U);
-  for (std::size_t size = 0; size < footer.size(); ++size)
-    EXPECT_FALSE(part_of_footer(footer.substr(0, size), between)) << size;
+  for (std::size_t size = 0; size < footer.size(); ++size) EXPECT_FALSE(part_of_footer(footer.substr(0, size), between)) << size;
   EXPECT_FALSE(part_of_footer(std::string(1'000, '\xFF'), between));
 }
 

@@ -41,8 +41,8 @@ class FileStream final : public RowStream<Row> {
   core::Status open(const std::vector<Instead>& instead, const Condition& where) {
     part_ = store::parquet_part(file_, where.between);
     AACO_ASSIGN(auto connection, duckdb::connect_reader());
-    AACO_ASSIGN(std::string sql, store::select_columns(connection, part_ ? part_->path() : file_,
-                                                       store::TableReader<Row>::columns(), instead));
+    AACO_ASSIGN(std::string sql,
+                store::select_columns(connection, part_ ? part_->path() : file_, store::TableReader<Row>::columns(), instead));
     sql += where_clause(where);
     AACO_ASSIGN(auto cursor, connection.query(sql));
     chunks_.emplace(std::move(connection), std::move(cursor));

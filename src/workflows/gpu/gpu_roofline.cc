@@ -102,7 +102,8 @@ core::Result<hardware::Device> match_device(const hardware::DeviceRegistry::Seen
   if (seen == nullptr) return core::fail(core::ErrorCode::not_found, "the trace does not name the device");
   // Most traces have the name of an entry: reading the entries that contain it takes a tenth of the time of reading all.
   if (!seen->name.empty())
-    if (const auto few = hardware::DeviceRegistry::load_some(services.paths, {seen->name}); few && !few->id_of(seen->name).empty()) {
+    if (const auto few = hardware::DeviceRegistry::load_some(services.paths, {seen->name});
+        few && !few->id_of(seen->name).empty()) {
       AACO_ASSIGN(const hardware::Device device, few->find(seen->name));
       return hardware::as_shown(device);
     }

@@ -141,7 +141,7 @@ std::vector<report::Series> telemetry_series(std::span<const trace::SystemEventR
   std::map<std::tuple<std::string_view, std::int32_t, std::int64_t, std::string_view>, Points> devices;
   for (const auto& row : gpu)
     devices[{names.text(row.metric), row.rank, row.device, names.text(row.source)}].emplace_back(row.time_ns - origin_ns,
-                                                                                               row.value);
+                                                                                                 row.value);
   for (const auto& [key, points] : devices) {
     const auto& [metric, rank, device, source] = key;
     add_series(out, std::string(metric), gpu_label(rank, device) + " (" + std::string(source) + ")", points, limit);

@@ -78,7 +78,8 @@ TEST(TelemetrySeries, DevicesOfOneNumberAreApartByRank) {
   trace::NameTable names;
   std::vector<trace::GpuEventRow> rows;
   for (const std::int32_t rank : {0, 1})
-    for (int i = 0; i < 3; ++i) rows.push_back({rank, 100 + i, 0, names.intern("gpu.power_watts"), names.intern("smi"), 90.0 + rank});
+    for (int i = 0; i < 3; ++i)
+      rows.push_back({rank, 100 + i, 0, names.intern("gpu.power_watts"), names.intern("smi"), 90.0 + rank});
   const auto series = telemetry_series({}, rows, names, 100);
   ASSERT_EQ(series.size(), 2U);
   EXPECT_EQ(series[0].entity, "GPU 0 (smi)");

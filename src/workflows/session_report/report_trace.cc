@@ -128,7 +128,8 @@ class Collector {
 
   std::uint32_t link_number(std::int64_t rank, std::uint64_t correlation) {
     constexpr unsigned kRankAt = 44;  // correlation ids count the launches of a process
-    return links_.try_emplace(correlation ^ static_cast<std::uint64_t>(rank) << kRankAt, static_cast<std::uint32_t>(links_.size() + 1))
+    return links_
+        .try_emplace(correlation ^ static_cast<std::uint64_t>(rank) << kRankAt, static_cast<std::uint32_t>(links_.size() + 1))
         .first->second;
   }
 

@@ -28,12 +28,11 @@ Track track_of(const trace::TimelineLevelRow& row, Kind kind) { return {row.rank
 
 // Calls visit(track, segment) for the rows of a level.
 template <class Visit>
-core::Status read_level(const std::string& path, trace::NameTable& names, std::int64_t resolution_ns,
-                        tracelake::Condition where, const Visit& visit) {
+core::Status read_level(const std::string& path, trace::NameTable& names, std::int64_t resolution_ns, tracelake::Condition where,
+                        const Visit& visit) {
   where.between.push_back({"resolution_ns", resolution_ns, resolution_ns});
   return tracelake::scan_where<trace::TimelineLevelRow>(
-      path, names, where, {},
-      [&](std::span<const trace::TimelineLevelRow> rows) -> core::Status {
+      path, names, where, {}, [&](std::span<const trace::TimelineLevelRow> rows) -> core::Status {
         for (const auto& row : rows) {
           const auto kind = kind_from(names.text(row.kind));
           if (!kind) continue;  // of a newer version
