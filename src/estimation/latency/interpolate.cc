@@ -17,11 +17,20 @@ namespace {
 constexpr double kSameArchitecture = 0.163, kSameArchitectureApart = 0.12, kSameVendor = 0.33, kSameVendorApart = 0.06,
                  kOther = 1.0, kLendersPart = 0.3;
 
-// Compute and memory overlap but for where they are alike, and a launch takes about so long: a roofline without a corner.
-double smooth_seconds(const Roofline& roof, const DeviceFacts& device) {
+// Compute and memory overlap but for where they are alike, and a launch takes about so long: a roofline without a corner. `used`:
+// part of the units that have work.
+double smooth_seconds(const Roofline& roof, const DeviceFacts& device, double used) {
   constexpr double kSharpness = 4;
   const double launch_s = device.is_cpu ? 0.5e-6 : 1.5e-6;
-  return std::pow(std::pow(roof.compute_s, kSharpness) + std::pow(roof.memory_s, kSharpness), 1 / kSharpness) + launch_s;
+  return std::pow(std::pow(roof.compute_s / used, kSharpness) + std::pow(roof.memory_s, kSharpness), 1 / kSharpness) + launch_s;
+}
+
+// Convolutions of small images have fewer tiles than a large device has units, and libraries split their sums less than those of
+// products: more units make them no faster. Between architectures the units that have work count; by judgement, and
+// kUsedDoubt of what that changes is in the bound.
+constexpr double kUsedDoubt = 0.3;
+double used_units(const Kernel& kernel, const Roofline& roof) {
+  return std::holds_alternative<ConvolutionShape>(kernel.shape) ? std::max(roof.wave_ratio, 1e-3) : 1;
 }
 
 double ratio_of(double a, double b) { return a > 0 && b > 0 ? a / b : 1; }
@@ -94,18 +103,23 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
                                                           const CalibrationSet& set) {
   const std::vector<Lender> lenders = lenders_of(kernel, device, roof, set);
   if (lenders.empty()) return std::optional<LatencyEstimate>();
-  double weights = 0, log_seconds = 0, below = 0, above = 0, least = 0, distance = 0, peaks = 0, doubt = 0;
+  double weights = 0, log_seconds = 0, below = 0, above = 0, least = 0, distance = 0, peaks = 0, doubt = 0, elsewhere = 0, units = 0;
   LatencyEstimate result;
   for (const Lender& lender : lenders) {
     AACO_ASSIGN(const LatencyModel* model, lender.entry->with_trees(*lender.model));
     const LatencyEstimate theirs = calibrated(kernel, lender.entry->facts, lender.roof, *model);
     constexpr double kNear = 0.1;
     const double weight = 1 / (kNear + lender.distance * lender.distance);
-    const double ratio = smooth_seconds(lender.ours, device) / smooth_seconds(lender.roof, lender.entry->facts);
+    const bool apart = closeness(device, lender.entry->facts) > 0;
+    const double ours = apart ? used_units(kernel, lender.ours) : 1, used = apart ? used_units(kernel, lender.roof) : 1;
+    const double ratio = smooth_seconds(lender.ours, device, ours) / smooth_seconds(lender.roof, lender.entry->facts, used);
+    units += weight * kUsedDoubt * std::abs(std::log(ours / used));
     weights += weight;
     log_seconds += weight * std::log(theirs.seconds * ratio);
-    below += weight * std::log(theirs.seconds / theirs.lower);
-    above += weight * std::log(theirs.upper / theirs.seconds);
+    const auto range = theirs.same_laboratory.value_or(LatencyEstimate::Range{theirs.lower, theirs.upper});
+    below += weight * std::log(theirs.seconds / range.lower);
+    above += weight * std::log(range.upper / theirs.seconds);
+    elsewhere += weight * model->bounds.elsewhere;
     least += weight * least_seconds(carried(lender), roof, device);
     distance += weight * lender.distance;
     peaks += weight * lender.peaks;
@@ -118,11 +132,20 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
   const double alike = close == 0   ? kSameArchitecture + kSameArchitectureApart * peaks / weights
                        : close == 1 ? kSameVendor + kSameVendorApart * distance / weights
                                     : kOther;
-  const double carry = alike + doubt / weights;  // a doubtful rise has reached the kernels or it has not: the bound takes in both
+  const double carry = alike + (doubt + units) / weights;  // a doubtful rise has reached the kernels or it has not: the bound takes in both
   result.seconds = std::max(std::exp(log_seconds / weights), least / weights);
-  result.lower = std::min(
-      result.seconds, std::max(least / weights, result.seconds * std::exp(-std::hypot(kLendersPart * below / weights, carry))));
-  result.upper = result.seconds * std::exp(std::hypot(kLendersPart * above / weights, carry));
+  const auto interval = [&](double others, double least_time) {
+    const double down = std::hypot(kLendersPart * below / weights, carry, others);
+    const double up = std::hypot(kLendersPart * above / weights, carry, others);
+    return LatencyEstimate::Range{std::min(result.seconds, std::max(least_time, result.seconds * std::exp(-down))),
+                                  result.seconds * std::exp(up)};
+  };
+  const LatencyEstimate::Range own = interval(0, least / weights);
+  const LatencyEstimate::Range any =
+      elsewhere > 0 ? interval(elsewhere / weights, std::min(least / weights, roof.seconds())) : own;
+  result.lower = any.lower;
+  result.upper = any.upper;
+  if (elsewhere > 0) result.same_laboratory = own;
   result.level = Level::interpolated;
   Explanation& why = result.explanation;
   why.compute_s = roof.compute_s;
