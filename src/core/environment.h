@@ -25,7 +25,7 @@ class Environment {
 
 // Where AACO's own files lie.
 struct Paths {
-  std::string share;     // data/, configs/ and web/ that came with the program
+  std::string share;  // data/, configs/ and web/ that came with the program
   // Fits to measurements of others: AACO_CALIBRATIONS, or data/calibration below share. A folder that does not exist: none.
   std::string calibrations;
   std::string cache;     // ${XDG_CACHE_HOME:-~/.cache}/aaco

@@ -62,9 +62,9 @@ struct LatencyModel {
   std::string kind, type;
   Ceilings ceilings;
   Extent extent;
-  std::vector<std::string> operators;      // of vector kernels, numbered by their place
+  std::vector<std::string> operators;           // of vector kernels, numbered by their place
   std::map<std::string, std::int64_t> classes;  // rows by class_of(): phases of attention, batched products; empty: not known
-  std::vector<stats::BoostedTrees> trees;  // each answers log(time / (roofline + floor)); their mean counts
+  std::vector<stats::BoostedTrees> trees;       // each answers log(time / (roofline + floor)); their mean counts
   Bounds bounds;
   Quality quality;
   bool operator==(const LatencyModel&) const = default;

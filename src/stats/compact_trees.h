@@ -11,8 +11,9 @@
 // Boosted trees in about two and a half bytes per leaf, for files that are shipped. docs/formats/calibration.md has the layout.
 namespace aaco::stats {
 
-// Leaves are rounded to 8 bits, each tree with its own power of two as the step; splits are kept exactly, missing values go right.
-// What from_compact() returns is not changed by another round trip. unsupported where a feature has more than kMaxThresholds.
+// Leaves are rounded to 8 bits, each tree with its own power of two as the step; splits are kept exactly, missing values go
+// right. What from_compact() returns is not changed by another round trip. unsupported where a feature has more than
+// kMaxThresholds.
 inline constexpr std::size_t kMaxThresholds = 255;
 core::Result<std::string> to_compact(const BoostedTrees& trees);
 

@@ -17,9 +17,9 @@ namespace aaco::workflows {
 // Where the calibration of a device lies: REGISTRY/calibration/ID.calibration of the user, else what came with the program.
 std::string user_calibration_path(const core::Paths& paths, const std::string& device);
 
-// The calibrations of these devices, or of all where the list is empty; the user's own win class by class. What is damaged or of another release
-// is an error that names the file. Devices without a calibration are passed over. Only the heads are read here; what reading the
-// trees meets later is in the set's status().
+// The calibrations of these devices, or of all where the list is empty; the user's own win class by class. What is damaged or of
+// another release is an error that names the file. Devices without a calibration are passed over. Only the heads are read here;
+// what reading the trees meets later is in the set's status().
 core::Result<estimation::CalibrationSet> load_calibrations(const core::Paths& paths, const hardware::DeviceRegistry& registry,
                                                            const std::vector<std::string>& devices = {});
 

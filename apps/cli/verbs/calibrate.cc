@@ -116,7 +116,8 @@ void add_calibrate(CLI::App& app, Context& context) {
       ->type_name("NUMBER")
       ->check(CLI::Range(0.0, 5.0));
   verb->add_option("--licence", options->request.licences, "Licence of the measurements, stored in the file")->type_name("TEXT");
-  verb->add_option("--output", options->request.output, "Write the file to this folder, not to your registry")->type_name("FOLDER");
+  verb->add_option("--output", options->request.output, "Write the file to this folder, not to your registry")
+      ->type_name("FOLDER");
   verb->add_flag("--json", options->json, "Print the fit as JSON");
   verb->footer(
       "Examples:\n  aaco benchmark --suite micro && aaco calibrate --hardware this\n  aaco calibrate --hardware h100 "

@@ -20,8 +20,8 @@ struct Achieved {
 // ratio); empty: there are none.
 std::optional<Achieved> achieved_rates(const CalibrationSet& set, const DeviceFacts& device, std::string_view type);
 
-// How long work takes whose class nobody measured: as by specifications, with the achieved rates in place of the usual part of the
-// published ones. INTERPOLATED, with the bounds of an estimate from specifications.
+// How long work takes whose class nobody measured: as by specifications, with the achieved rates in place of the usual part of
+// the published ones. INTERPOLATED, with the bounds of an estimate from specifications.
 LatencyEstimate achieved_estimate(const LatencyEstimate& theoretical, const Mapping& mapping, const Achieved& achieved);
 
 }  // namespace aaco::estimation

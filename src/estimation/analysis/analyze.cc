@@ -78,7 +78,7 @@ class Analysis {
     fitted.lower *= longer;
     fitted.upper = std::max(fitted.upper * longer, least);
     fitted.seconds = std::max(fitted.seconds * longer, least);
-    why.efficiency_ratio = (least + why.floor_s) / fitted.seconds;
+    why.efficiency_ratio = std::min(1.0, (least + why.floor_s) / fitted.seconds);
     return {};
   }
 

@@ -118,8 +118,10 @@ double effort_for(std::span<const Measurement> measurements, const std::map<std:
   constexpr double kLargeClass = 10000, kLargeClasses = 1.35;
   double large = 0;
   for (const auto& [name, rows] : classes) {
-    const auto powered = std::count_if(rows.begin(), rows.end(), [&](std::size_t row) { return measurements[row].power_watts.has_value(); });
-    large += std::min(1.0, static_cast<double>(rows.size()) / kLargeClass) + std::min(1.0, static_cast<double>(powered) / kLargeClass);
+    const auto powered =
+        std::count_if(rows.begin(), rows.end(), [&](std::size_t row) { return measurements[row].power_watts.has_value(); });
+    large +=
+        std::min(1.0, static_cast<double>(rows.size()) / kLargeClass) + std::min(1.0, static_cast<double>(powered) / kLargeClass);
   }
   return std::min(1.0, kLargeClasses / std::max(large, 1e-9));
 }

@@ -249,8 +249,9 @@ core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSetting
   }
   // Few groups: each is too dear to be left out with many others.
   const bool few = table.group_count < kFewGroups && table.targets.size() < kManyRows;
-  const int usual = few ? 2 * settings.parts : settings.parts, 
-            compact = !few ? kCompactParts : table.group_count >= kSomeGroups ? kCompactPartsOfSome : kCompactPartsOfFew;
+  const int usual = few ? 2 * settings.parts : settings.parts, compact = !few                               ? kCompactParts
+                                                                         : table.group_count >= kSomeGroups ? kCompactPartsOfSome
+                                                                                                            : kCompactPartsOfFew;
   const int wanted = settings.compact ? compact : usual;
   const int parts = std::clamp(table.group_count, 2, wanted);
   const std::vector<int> part = parts_of(table, parts, settings.seed);

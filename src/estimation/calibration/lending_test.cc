@@ -259,6 +259,7 @@ TEST(Compact, IsAFractionOfTheSizeAndNearlyAsGood) {
   AACO_CALIBRATED(whole, calibrate(measured(device()), device(), settings));
   settings.compact = true;
   AACO_CALIBRATED(compact, calibrate(measured(device()), device(), settings));
+  compact.provenance = whole.provenance = {"1.0", "2026-01-01T00:00:00Z", {"table.csv"}, {}, {}};
   EXPECT_TRUE(compact.compact);
   EXPECT_LT(to_bytes(compact).size(), to_bytes(whole).size() / 3);
   EXPECT_LT(compact.latency.front().quality.mean_error, 1.3 * whole.latency.front().quality.mean_error);

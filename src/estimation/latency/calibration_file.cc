@@ -212,7 +212,8 @@ std::string to_bytes(const DeviceCalibration& calibration) {
   CalibrationHead head{calibration, {}, {}};
   std::string data;
   for (const LatencyModel& model : calibration.latency)
-    head.latency.push_back(append(model.trees, model.bounds.log_scale, probe_of(model.kind, model.type), calibration.compact, data));
+    head.latency.push_back(
+        append(model.trees, model.bounds.log_scale, probe_of(model.kind, model.type), calibration.compact, data));
   for (const auto& [name, model] : calibration.energy)
     head.energy.emplace(name, append(model.trees, model.bounds.log_scale, energy_probe(), calibration.compact, data));
   core::Json document = head_to_json(head);

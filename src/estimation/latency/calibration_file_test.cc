@@ -220,7 +220,9 @@ TEST(CompactCalibrationFile, RefusesDamageUnderFittingChecksums) {
               model.set("bounds", bounds.set("elsewhere", 99));
             }),
             ErrorCode::invalid_input);
-  EXPECT_EQ(with_head_member([](core::Json& model) { model.set("classes", core::Json::object({{"x bf16", -1}})); }),
+  EXPECT_EQ(with_head_member([](core::Json& model) {
+              model.set("classes", core::Json::object({{"x bf16", -1}}));
+            }),
             ErrorCode::invalid_input);
 }
 

@@ -103,7 +103,8 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
                                                           const CalibrationSet& set) {
   const std::vector<Lender> lenders = lenders_of(kernel, device, roof, set);
   if (lenders.empty()) return std::optional<LatencyEstimate>();
-  double weights = 0, log_seconds = 0, below = 0, above = 0, least = 0, distance = 0, peaks = 0, doubt = 0, elsewhere = 0, units = 0;
+  double weights = 0, log_seconds = 0, below = 0, above = 0, least = 0, distance = 0, peaks = 0, doubt = 0, elsewhere = 0,
+         units = 0;
   LatencyEstimate result;
   for (const Lender& lender : lenders) {
     AACO_ASSIGN(const LatencyModel* model, lender.entry->with_trees(*lender.model));
@@ -132,7 +133,8 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
   const double alike = close == 0   ? kSameArchitecture + kSameArchitectureApart * peaks / weights
                        : close == 1 ? kSameVendor + kSameVendorApart * distance / weights
                                     : kOther;
-  const double carry = alike + (doubt + units) / weights;  // a doubtful rise has reached the kernels or it has not: the bound takes in both
+  const double carry =
+      alike + (doubt + units) / weights;  // a doubtful rise has reached the kernels or it has not: the bound takes in both
   result.seconds = std::max(std::exp(log_seconds / weights), least / weights);
   const auto interval = [&](double others, double least_time) {
     const double down = std::hypot(kLendersPart * below / weights, carry, others);
@@ -152,6 +154,7 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
   why.memory_s = roof.memory_s;
   why.tile_ratio = roof.tile_ratio;
   why.wave_ratio = roof.wave_ratio;
+  why.floor_s = std::min(why.floor_s, result.seconds);  // the lender's: another device's launch may be shorter
   why.efficiency_ratio = explained_ratio(why, result.seconds);
   why.limit = roof.seconds() < why.floor_s ? "floor" : roof.compute_s > roof.memory_s ? "compute" : "memory";
   why.method = std::string("transferred from ") + result.source +

@@ -11,7 +11,7 @@ namespace aaco::estimation {
 namespace {
 
 struct Site {
-  std::vector<double> errors;  // signed, relative
+  std::vector<double> errors;               // signed, relative
   std::vector<double> widths, same_widths;  // upper over lower bound
   std::int64_t inside = 0, same_inside = 0;
 };
@@ -57,7 +57,7 @@ double quantile_at(std::vector<double>& values, double probability) {
 }
 
 template <class Indices>
-double median_width(const std::vector<Site>& sites, const Indices& chosen, std::vector<double> Site::* widths,
+double median_width(const std::vector<Site>& sites, const Indices& chosen, std::vector<double> Site::*widths,
                     std::vector<double>& all) {
   all.clear();
   for (const std::size_t index : chosen) {
@@ -85,8 +85,9 @@ Values values_of(const std::vector<Site>& sites, const Indices& chosen, std::vec
   const double median = quantile_at(sizes, 0.5), p90 = quantile_at(sizes, 0.9);
   const double width = median_width(sites, chosen, &Site::widths, sizes);
   const double same_width = median_width(sites, chosen, &Site::same_widths, sizes);
-  return {mean,  median, p90, bias / count, static_cast<double>(inside) / count,
-          width, static_cast<double>(same_inside) / count, same_width};
+  return {
+      mean,      median, p90, bias / count, static_cast<double>(inside) / count, width, static_cast<double>(same_inside) / count,
+      same_width};
 }
 
 }  // namespace

@@ -43,7 +43,9 @@ class Registry : public testing::Test {
     return made;
   }
   void ship(const estimation::DeviceCalibration& made) const { write(lake_.in("shipped"), made.device, to_bytes(made)); }
-  void own(const estimation::DeviceCalibration& made) const { write(lake_.in("registry/calibration"), made.device, to_bytes(made)); }
+  void own(const estimation::DeviceCalibration& made) const {
+    write(lake_.in("registry/calibration"), made.device, to_bytes(made));
+  }
   static void write(const std::string& folder, const std::string& device, const std::string& bytes) {
     ASSERT_TRUE(core::write_file_atomic(core::join_path(folder, device + ".calibration"), bytes));
   }

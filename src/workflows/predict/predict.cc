@@ -159,14 +159,13 @@ void tell_of_shipped_fits(const estimation::CalibrationSet& set, estimation::Gra
   std::string fits;
   for (const auto& [id, entry] : set.entries()) {
     const auto& licences = entry.calibration.provenance.licences;
-    const bool used = std::any_of(out.nodes.begin(), out.nodes.end(), [&id = id](const auto& node) {
-      return node.latency.source.find(id) != std::string::npos;
-    });
+    const bool used = std::any_of(out.nodes.begin(), out.nodes.end(),
+                                  [&id = id](const auto& node) { return node.latency.source.find(id) != std::string::npos; });
     if (used && !licences.empty()) fits += fmt::format("{}{} ({})", fits.empty() ? "" : ", ", id, fmt::join(licences, "; "));
   }
   if (fits.empty()) return;
   out.notes.push_back(fmt::format(
-      "uses fits of published measurements that come with aaco: {}. Their bounds allow for other software than was measured; "
+      "uses fits of published measurements that come with aaco: {}. Their bounds allow for software that differs; "
       "'aaco calibrate show ID' has their errors, 'aaco calibrate' replaces them by your own measurements",
       fits));
 }
