@@ -60,6 +60,7 @@ foreach(folder data configs)
       PATTERN CMakeLists.txt EXCLUDE PATTERN "*.cc" EXCLUDE)
   endif()
 endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/data/calibration/NOTICE DESTINATION share/doc/aaco COMPONENT program)
 install(DIRECTORY ${AACO_SHARE_DIR}/web DESTINATION share/aaco COMPONENT program OPTIONAL)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/aaco RENAME copyright COMPONENT program)
 

@@ -48,6 +48,7 @@ Paths Paths::find(const Environment& environment, const std::string& executable)
   };
   Paths paths;
   paths.share = environment.get("AACO_SHARE").value_or(join_path(parent_path(parent_path(executable)), "share/aaco"));
+  paths.calibrations = environment.get("AACO_CALIBRATIONS").value_or(join_path(paths.share, "data/calibration"));
   paths.cache = xdg("XDG_CACHE_HOME", ".cache");
   paths.registry = environment.get("AACO_REGISTRY").value_or(xdg("XDG_DATA_HOME", ".local/share"));
   paths.config = xdg("XDG_CONFIG_HOME", ".config");

@@ -25,7 +25,9 @@ class Environment {
 
 // Where AACO's own files lie.
 struct Paths {
-  std::string share;     // data/, configs/ and web/ that came with the program
+  std::string share;  // data/, configs/ and web/ that came with the program
+  // Fits to measurements of others: AACO_CALIBRATIONS, or data/calibration below share. A folder that does not exist: none.
+  std::string calibrations;
   std::string cache;     // ${XDG_CACHE_HOME:-~/.cache}/aaco
   std::string registry;  // AACO_REGISTRY, or ${XDG_DATA_HOME:-~/.local/share}/aaco: what the user measured
   std::string sessions;  // AACO_SESSIONS, or ./sessions: the root of the lake

@@ -35,6 +35,8 @@ struct Bounds {
   stats::BoostedTrees log_scale;
   double low = 0, high = 0;     // in scales
   bool below_ceilings = false;  // some rows did less work than their shape says (a window): the low end may pass the ceilings
+  // Where others measure with other software: added in quadrature to either end of the logarithm. 0: one's own measurements.
+  double elsewhere = 0;
   bool operator==(const Bounds&) const = default;
 };
 
@@ -60,8 +62,9 @@ struct LatencyModel {
   std::string kind, type;
   Ceilings ceilings;
   Extent extent;
-  std::vector<std::string> operators;      // of vector kernels, numbered by their place
-  std::vector<stats::BoostedTrees> trees;  // each answers log(time / (roofline + floor)); their mean counts
+  std::vector<std::string> operators;           // of vector kernels, numbered by their place
+  std::map<std::string, std::int64_t> classes;  // rows by class_of(): phases of attention, batched products; empty: not known
+  std::vector<stats::BoostedTrees> trees;       // each answers log(time / (roofline + floor)); their mean counts
   Bounds bounds;
   Quality quality;
   bool operator==(const LatencyModel&) const = default;
@@ -120,11 +123,13 @@ struct Provenance {
   std::string tool_version, created;      // RFC 3339
   std::vector<std::string> measurements;  // file names with their hashes
   std::vector<std::string> sources;       // who measured, as the files say
+  std::vector<std::string> licences;      // of those measurements, one line each; empty: one's own
   bool operator==(const Provenance&) const = default;
 };
 
 struct DeviceCalibration {
-  std::string device;  // id of the registry
+  std::string device;    // id of the registry
+  bool compact = false;  // trees are rounded, and stored so
   Provenance provenance;
   std::vector<LatencyModel> latency;
   std::map<std::string, EnergyModel> energy;  // by energy_class_of()
@@ -134,6 +139,8 @@ struct DeviceCalibration {
 
 // "gemm bf16"; batched products and vector operators are classes of their own ("batched gemm fp32", "softmax fp32").
 std::string class_of(const Kernel& kernel);
+// Whether the model was fitted to rows of the kernel's class; taken to be where that is not known.
+bool saw_class(const LatencyModel& model, const Kernel& kernel);
 // What is fitted together: "gemm bf16", batched products among them; "vector fp32".
 std::string energy_class_of(const Kernel& kernel);
 
@@ -146,11 +153,14 @@ class CalibrationSet {
   void add(DeviceCalibration calibration, DeviceFacts facts);
   // Of a file, what is asked for is read when it is.
   void add(const CalibrationFile& file, DeviceFacts facts);
+  // The same behind what the set has of that device already: it counts for classes which that does not have.
+  void add_behind(const CalibrationFile& file, const DeviceFacts& facts);
 
   struct Entry {
-    DeviceCalibration calibration;  // of a file: without its trees, which with_trees() reads
+    // Of files: without trees, which with_trees() reads; first the classes of the first file.
+    DeviceCalibration calibration;
     DeviceFacts facts;
-    std::shared_ptr<const CalibrationFile> file;  // null: none
+    std::vector<std::shared_ptr<const CalibrationFile>> files;  // empty: none
 
     // The same model, of this entry, with what it learnt. Lives as long as the entry.
     [[nodiscard]] core::Result<const LatencyModel*> with_trees(const LatencyModel& model) const;

@@ -57,6 +57,9 @@ struct FitSettings {
   int parts = 6;  // the sites are cut into so many; each member of the ensemble leaves one out, which gives honest residuals
   int threads = 2;
   std::uint64_t seed = 1;
+  // Fewer and coarser trees, rounded as files that are shipped store them; residuals and bounds are of that form.
+  bool compact = false;
+  double effort = 1;  // part of the usual number of compact trees, where many classes share a file; calibrate() sets it
 };
 
 // Classes whose every row takes more than fifty times what the device's roofline allows and more than any launch costs: as if the

@@ -31,6 +31,11 @@ struct Explanation {
 struct LatencyEstimate {
   double seconds = 0;
   double lower = 0, upper = 0;  // 90 % interval
+  // The same for who measures as those did whom the fit is of; without it the interval is for others as well.
+  struct Range {
+    double lower = 0, upper = 0;
+  };
+  std::optional<Range> same_laboratory;
   Level level = Level::theoretical;
   std::string source;  // the calibration's name, or "specification"
   Explanation explanation;

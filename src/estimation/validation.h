@@ -19,6 +19,7 @@ struct Judged {
   double measured = 0;
   std::optional<double> estimated;  // empty: there was no estimate
   double lower = 0, upper = 0;
+  std::optional<stats::Interval> same_laboratory;  // bounds for who measures as those did whom a fit is of; empty: the same
 };
 
 struct Score {
@@ -30,6 +31,8 @@ struct Scores {
   std::int64_t count = 0, without_estimate = 0, sites = 0;
   // Of |estimate / measured - 1|; bias: mean of estimate / measured - 1; coverage: share of measured values inside the bounds.
   std::optional<Score> mean_ape, median_ape, p90_ape, bias, coverage90;
+  // Median of upper over lower bound; and both figures of the bounds of the same laboratory.
+  std::optional<Score> sharpness, same_coverage90, same_sharpness;
 };
 
 struct ScoreSettings {

@@ -76,6 +76,8 @@ class BoostedTrees {
   // The nodes as they lie in memory and in files, each in kPackedNode bytes (docs/formats/calibration.md).
   [[nodiscard]] std::span<const std::byte> packed_nodes() const { return std::as_bytes(nodes_); }
   static constexpr std::size_t kPackedNode = 8, kMaxColumns = 65535;
+  // All trees one after the other, each in the order of a walk that goes left first.
+  [[nodiscard]] std::vector<Node> nodes() const;
 
   // For small documents: the nodes as text (docs/formats/calibration.md). from_json() refuses what of() refuses.
   [[nodiscard]] core::Json to_json() const;

@@ -25,6 +25,7 @@ struct ValidateRequest {
   std::uint64_t seed = 1;
   std::vector<std::string> calibration_from;  // devices that may lend; empty: all
   std::string residuals;                      // a CSV file to write; empty: none
+  bool compact = false;                       // what a split fits is in the form that is shipped
 };
 
 // One way to estimate, judged: over all and by class.
@@ -44,6 +45,7 @@ struct ValidateOutcome {
   std::optional<Judgement> predicted_energy;   // the same, their time predicted
   std::map<std::string, Judgement> baselines;  // by name, of latency
   std::map<std::string, std::int64_t> levels;  // how many estimates were of which level
+  std::map<std::string, Judgement> by_level;   // the latency of each, where there are several
   std::vector<std::string> notes;
 };
 

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 PROGRAM = os.environ.get('AACO_PROGRAM', str(pathlib.Path(__file__).resolve().parents[2] / 'build/release/bin/aaco'))
-OURS = ('AACO_SHARE', 'AACO_SESSIONS', 'AACO_REGISTRY', 'AACO_ORT_LIBRARY', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME')
+OURS = ('AACO_SHARE', 'AACO_SESSIONS', 'AACO_REGISTRY', 'AACO_CALIBRATIONS', 'AACO_ORT_LIBRARY', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME')
 
 
 class Outcome:
@@ -31,7 +31,9 @@ class ProgramTest(unittest.TestCase):
     @classmethod
     def aaco(cls, *arguments, **variables):
         environment = {name: value for name, value in os.environ.items() if name not in OURS}
-        environment |= {'AACO_SESSIONS': str(cls.lake), 'NO_COLOR': '1'} | variables
+        # What is shipped would change with every fit; the tests of it name the folder.
+        shipped = {'AACO_CALIBRATIONS': str(cls.folder / 'no_calibrations')}
+        environment |= {'AACO_SESSIONS': str(cls.lake), 'NO_COLOR': '1'} | shipped | variables
         ran = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, errors='replace', check=False, timeout=300,
                              cwd=cls.folder, env=environment, stdin=subprocess.DEVNULL)
         return Outcome(ran)

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/numbers.h"
 
 namespace aaco::cli {
@@ -67,6 +69,11 @@ std::string describe(const workflows::CalibrationEntry& entry) {
   text += fmt::format("fitted     {} by aaco {}\n", from.created, from.tool_version);
   for (const auto& file : from.measurements) text += "from       " + file + "\n";
   if (!from.sources.empty()) text += fmt::format("measured   by {}\n", fmt::join(from.sources, ", "));
+  for (const auto& licence : from.licences) text += "licence    " + licence + "\n";
+  for (const auto& model : head.latency)
+    if (model.bounds.elsewhere > 0)
+      text += fmt::format("elsewhere  {} {}: bounds include a factor of {:.2f} for other laboratories\n", model.kind, model.type,
+                          std::exp(model.bounds.elsewhere));
   text += fmt::format("file       {} ({})\n", entry.path, core::format_bytes(static_cast<double>(entry.bytes)));
   for (const auto& section : entry.file->sections())
     text += fmt::format("  {:<34}{:>10}, {} members, {} trees\n", section.name,

@@ -21,7 +21,7 @@ struct ValidateOptions {
   std::vector<std::string> measurements;
   std::optional<int> folds;
   std::uint64_t seed = 1;
-  bool json = false;
+  bool compact = false, json = false;
 };
 
 core::Result<workflows::ValidateRequest> resolve(const ValidateOptions& options) {
@@ -41,6 +41,7 @@ core::Result<workflows::ValidateRequest> resolve(const ValidateOptions& options)
   request.seed = options.seed;
   request.calibration_from = list_of(options.calibration_from);
   request.residuals = options.residuals;
+  request.compact = options.compact;
   return request;
 }
 
@@ -54,20 +55,29 @@ std::string table(const workflows::Judgement& judged) {
   std::size_t width = 28;
   for (const auto& [name, scores] : judged.classes) width = std::max(width, name.size());
   const auto line = [width](const std::string& name, const estimation::Scores& s) {
-    return fmt::format("  {:<{}} {:>7} {:>6}  {:<22} {:<22} {:<22} {:<22} {}\n", name, width, s.count, s.sites,
-                       percent(s.mean_ape), percent(s.median_ape), percent(s.p90_ape), percent(s.bias), percent(s.coverage90));
+    return fmt::format("  {:<{}} {:>7} {:>6}  {:<22} {:<22} {:<22} {:<22} {:<24} {}\n", name, width, s.count, s.sites,
+                       percent(s.mean_ape), percent(s.median_ape), percent(s.p90_ape), percent(s.bias), percent(s.coverage90),
+                       s.sharpness ? fmt::format("{:.2f}", s.sharpness->value) : "-");
   };
-  std::string text = fmt::format("  {:<{}} {:>7} {:>6}  {:<22} {:<22} {:<22} {:<22} {}\n", "", width, "count", "sites",
-                                 "mean error", "median", "p90", "bias", "within the 90 % bounds");
+  std::string text = fmt::format("  {:<{}} {:>7} {:>6}  {:<22} {:<22} {:<22} {:<22} {:<24} {}\n", "", width, "count", "sites",
+                                 "mean error", "median", "p90", "bias", "within the 90 % bounds", "upper/lower");
   text += line("all", judged.all);
   if (judged.classes.size() > 1)
     for (const auto& [name, scores] : judged.classes) text += line(name, scores);
   return text;
 }
 
+// Where a fit is of measurements of others, the bounds that hold for who measures as they did are narrower.
+std::string same_laboratory(const estimation::Scores& scores) {
+  if (!scores.same_sharpness || scores.same_sharpness->value == scores.sharpness->value) return {};
+  return fmt::format("  bounds for the same laboratory: {} within, upper/lower {:.2f}\n", percent(scores.same_coverage90),
+                     scores.same_sharpness->value);
+}
+
 std::string render(const workflows::ValidateOutcome& outcome) {
   std::string text = fmt::format("{} estimates for {}\n", to_string(outcome.level), outcome.device);
-  text += table(outcome.latency);
+  text += table(outcome.latency) + same_laboratory(outcome.latency.all);
+  for (const auto& [name, judged] : outcome.by_level) text += name + "\n" + table(judged);
   if (outcome.latency.all.without_estimate > 0)
     text += fmt::format("  without an estimate: {}\n", outcome.latency.all.without_estimate);
   if (outcome.with_rejected)
@@ -115,6 +125,7 @@ void add_validate(CLI::App& app, Context& context) {
   verb->add_option("--seed", options->seed, "Seed for folds and bootstrap")->check(seed_number())->capture_default_str();
   verb->add_option("--calibration-from", options->calibration_from, "Devices that interpolated estimates may use")
       ->type_name("ID,...");
+  verb->add_flag("--compact", options->compact, "With --split: fit in the compact form that 'aaco calibrate --compact' stores");
   verb->add_option("--residuals", options->residuals, "Write each measured row with its estimate to this CSV file")
       ->type_name("FILE");
   verb->add_flag("--json", options->json, "Print JSON");

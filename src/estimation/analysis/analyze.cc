@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "estimation/analysis.h"
+#include "estimation/analysis/achieved.h"
 #include "estimation/analysis/emulation.h"
 #include "estimation/analysis/energy.h"
 #include "estimation/analysis/footing.h"
@@ -74,7 +78,7 @@ class Analysis {
     fitted.lower *= longer;
     fitted.upper = std::max(fitted.upper * longer, least);
     fitted.seconds = std::max(fitted.seconds * longer, least);
-    why.efficiency_ratio = (least + why.floor_s) / fitted.seconds;
+    why.efficiency_ratio = std::min(1.0, (least + why.floor_s) / fitted.seconds);
     return {};
   }
 
@@ -107,10 +111,19 @@ class Analysis {
         out.latency = *fitted;
         energy = fitted_energy(kernel, own, *fitted);
         AACO_TRY(carry_fused(kernel, own, out));
+      } else if (steps == 1 && !link_bytes && !conditions_.eager) {
+        if (const auto* achieved = achieved_by(kernel.type)) out.latency = achieved_estimate(out.latency, out.mapping, *achieved);
       }
     }
     AACO_TRY(add_node_energy(device_, conditions_, std::move(energy), link_bytes, out));
     return out;
+  }
+
+  // Of classes that nobody measured; null: of no device like this one.
+  const Achieved* achieved_by(const std::string& type) {
+    const auto [known, added] = achieved_.try_emplace(type);
+    if (added) known->second = achieved_rates(*calibrations_, facts_, type);
+    return known->second ? &*known->second : nullptr;
   }
 
   const hardware::Device& device_;
@@ -118,6 +131,7 @@ class Analysis {
   const CalibrationSet* calibrations_;
   DeviceFacts facts_;
   std::map<std::string, NodeEstimate> known_;
+  std::map<std::string, std::optional<Achieved>> achieved_;  // by type
 };
 
 // The level and source by the time that stands on them.

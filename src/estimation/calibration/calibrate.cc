@@ -98,6 +98,7 @@ core::Result<LatencyModel> fit_latency(std::span<const Measurement> measurements
     if (prepared.table.learns(i)) whole.push_back(prepared.timed[i]);
   model.ceilings = ceilings_of(whole, device);
   model.extent = extent_of(prepared.timed);
+  for (const std::size_t row : prepared.rows) ++model.classes[class_of(measurements[row].kernel)];
   AACO_ASSIGN(Ensemble ensemble, fit_ensemble(prepared.table, settings));
   std::vector<double> measured, estimated;
   for (std::size_t i = 0; i < prepared.rows.size(); ++i) {
@@ -110,6 +111,19 @@ core::Result<LatencyModel> fit_latency(std::span<const Measurement> measurements
   model.trees = std::move(ensemble.members);
   model.bounds = std::move(ensemble.bounds);
   return model;
+}
+
+// Of compact trees, for a device whose classes share a file of 300 kB: of more large classes each has fewer.
+double effort_for(std::span<const Measurement> measurements, const std::map<std::pair<std::string, std::string>, Rows>& classes) {
+  constexpr double kLargeClass = 10000, kLargeClasses = 1.35;
+  double large = 0;
+  for (const auto& [name, rows] : classes) {
+    const auto powered =
+        std::count_if(rows.begin(), rows.end(), [&](std::size_t row) { return measurements[row].power_watts.has_value(); });
+    large +=
+        std::min(1.0, static_cast<double>(rows.size()) / kLargeClass) + std::min(1.0, static_cast<double>(powered) / kLargeClass);
+  }
+  return std::min(1.0, kLargeClasses / std::max(large, 1e-9));
 }
 
 }  // namespace
@@ -128,7 +142,7 @@ std::string site_of(const Kernel& kernel) {
 }
 
 core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measurements, const DeviceFacts& device,
-                                          const FitSettings& settings, FittedResiduals& residuals) {
+                                          const FitSettings& asked, FittedResiduals& residuals) {
   if (measurements.empty()) return core::fail(ErrorCode::invalid_input, "no measurements of " + device.id + " to calibrate with");
   const RowsWithoutPeak unrated = rows_without_peak(measurements, device);
   std::map<std::pair<std::string, std::string>, Rows> classes;
@@ -146,6 +160,7 @@ core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measureme
         "check that latency_us is in microseconds and the rows are from this device");
   DeviceCalibration result;
   result.device = device.id;
+  result.compact = asked.compact;
   std::erase_if(classes,
                 [&](const auto& each) { return beyond.untrusted.contains(class_of(measurements[each.second.front()].kernel)); });
   if (classes.empty())
@@ -154,6 +169,12 @@ core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measureme
                           " measurements are faster than the peak of " + device.id +
                           " allows, so the others cannot be trusted either; the worst is " + measurements[beyond.worst].where,
                       "check that latency_us is in microseconds and the rows are from this device");
+  // Energy has few features, so its trees need to be more.
+  constexpr double kEnergyShare = 1.6;
+  FitSettings settings = asked;
+  if (asked.compact) settings.effort = effort_for(measurements, classes);
+  FitSettings energy_settings = settings;
+  energy_settings.effort = std::min(1.0, kEnergyShare * settings.effort);
   for (const auto& [name, rows] : classes) {
     AACO_ASSIGN(LatencyModel model, fit_latency(measurements, rows, beyond.impossible, device, settings, residuals.latency));
     result.latency.push_back(std::move(model));
@@ -161,7 +182,7 @@ core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measureme
     for (const std::size_t row : rows)
       if (measurements[row].power_watts && !beyond.impossible[row]) powered.push_back(row);
     if (powered.size() < kFewestPowers) continue;
-    AACO_ASSIGN(EnergyModel energy, fit_energy(measurements, powered, device, settings, residuals.energy));
+    AACO_ASSIGN(EnergyModel energy, fit_energy(measurements, powered, device, energy_settings, residuals.energy));
     result.energy.insert_or_assign(energy_class_of(measurements[powered.front()].kernel), std::move(energy));
   }
   return result;

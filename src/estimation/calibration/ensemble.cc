@@ -6,9 +6,11 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "core/random.h"
+#include "stats/compact_trees.h"
 #include "stats/summary.h"
 
 namespace aaco::estimation {
@@ -39,6 +41,28 @@ stats::TreeSettings settings_for(std::size_t rows, int groups, stats::TreeLoss l
   return trees;
 }
 
+// About a sixth of the leaves, 3 % further off on held-out sites (docs/results.md). Few sites: more members, each of fewer trees.
+constexpr int kCompactBins = 32, kCompactParts = 4, kCompactPartsOfSome = 6, kCompactPartsOfFew = 10;
+
+stats::TreeSettings compact_settings(stats::TreeSettings trees, bool few) {
+  trees.bins = kCompactBins;
+  if (trees.loss == stats::TreeLoss::relative) {
+    trees.rounds = std::min(trees.rounds, few ? 100 : 150);
+    trees.learning_rate = few ? 0.18 : 0.15;
+    return trees;
+  }
+  trees.rounds = std::min(trees.rounds, few ? 100 : 110);
+  trees.depth = std::min(trees.depth, 7);
+  trees.learning_rate = few ? 0.14 : 0.12;
+  return trees;
+}
+
+// As a file of compact trees would give them back.
+core::Result<stats::BoostedTrees> rounded(const stats::BoostedTrees& trees) {
+  AACO_ASSIGN(const std::string bytes, to_compact(trees));
+  return stats::from_compact(trees.columns(), trees.bases(), trees.trees(), std::as_bytes(std::span(bytes)));
+}
+
 std::vector<int> parts_of(const TrainingTable& table, int parts, std::uint64_t seed) {
   std::vector<int> order(static_cast<std::size_t>(table.group_count));
   std::iota(order.begin(), order.end(), 0);
@@ -50,7 +74,7 @@ std::vector<int> parts_of(const TrainingTable& table, int parts, std::uint64_t s
 }
 
 core::Result<stats::BoostedTrees> fit_member(const TrainingTable& table, const std::vector<int>& part, int left_out,
-                                             std::uint64_t seed, const std::vector<float>& weights, double effort) {
+                                             const FitSettings& asked, const std::vector<float>& weights, double effort) {
   stats::FeatureTable features{{}, table.features.columns};
   std::vector<float> targets, member_weights;
   for (std::size_t row = 0; row < table.targets.size(); ++row) {
@@ -61,10 +85,15 @@ core::Result<stats::BoostedTrees> fit_member(const TrainingTable& table, const s
     if (!weights.empty()) member_weights.push_back(weights[row]);
   }
   stats::TreeSettings settings = settings_for(targets.size(), table.group_count, table.loss);
-  settings.seed = seed;
+  if (asked.compact) {
+    settings = compact_settings(settings, *std::max_element(part.begin(), part.end()) >= kCompactParts);
+    effort *= asked.effort;
+  }
+  settings.seed = asked.seed + static_cast<std::uint64_t>(left_out);
   settings.rounds = static_cast<int>(settings.rounds * effort);
   settings.learning_rate /= std::sqrt(effort);
-  return stats::fit_trees(features, targets, settings, member_weights);
+  auto trees = stats::fit_trees(features, targets, settings, member_weights);
+  return trees && asked.compact ? rounded(*trees) : trees;
 }
 
 // Runs jobs 0 .. count - 1 on some threads; the first failure is the answer.
@@ -95,7 +124,8 @@ double quantile(const std::vector<double>& sorted, double level, int groups) {
 
 // Fits the scale on the rows of some groups; `use` says which.
 template <class Use>
-core::Result<stats::BoostedTrees> fit_scale(const TrainingTable& table, const std::vector<float>& log_sizes, const Use& use) {
+core::Result<stats::BoostedTrees> fit_scale(const TrainingTable& table, const std::vector<float>& log_sizes, bool compact,
+                                            const Use& use) {
   stats::FeatureTable features{{}, table.features.columns};
   std::vector<float> targets;
   for (std::size_t row = 0; row < log_sizes.size(); ++row) {
@@ -109,20 +139,22 @@ core::Result<stats::BoostedTrees> fit_scale(const TrainingTable& table, const st
   settings.rounds = 60;
   settings.depth = 4;
   settings.least_weight = 40;
-  return stats::fit_trees(features, targets, settings);
+  if (compact) settings.bins = kCompactBins;
+  auto trees = stats::fit_trees(features, targets, settings);
+  return trees && compact ? rounded(*trees) : trees;
 }
 
-core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<double>& unseen) {
+core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<double>& unseen, bool compact) {
   std::vector<float> log_sizes;
   for (std::size_t row = 0; row < unseen.size(); ++row)
     log_sizes.push_back(
         static_cast<float>(std::log(std::abs(static_cast<double>(table.targets[row]) - unseen[row]) + kMinScale)));
   Bounds bounds;
-  AACO_ASSIGN(bounds.log_scale, fit_scale(table, log_sizes, [](int) { return true; }));
+  AACO_ASSIGN(bounds.log_scale, fit_scale(table, log_sizes, compact, [](int) { return true; }));
   // The quantiles are of scales that had not seen the group either: half the groups are tried with the other half's scale.
   std::vector<double> scaled;
   for (const int half : {0, 1}) {
-    AACO_ASSIGN(const auto scale, fit_scale(table, log_sizes, [half](int group) { return group % 2 != half; }));
+    AACO_ASSIGN(const auto scale, fit_scale(table, log_sizes, compact, [half](int group) { return group % 2 != half; }));
     for (std::size_t row = 0; row < unseen.size(); ++row)
       if (table.groups[row] % 2 == half)
         scaled.push_back((static_cast<double>(table.targets[row]) - unseen[row]) /
@@ -141,7 +173,7 @@ core::Status fit_members(const TrainingTable& table, const std::vector<int>& par
   const int parts = *std::max_element(part.begin(), part.end()) + 1;
   result.members.resize(static_cast<std::size_t>(parts));
   AACO_TRY(side_by_side(parts, settings.threads, [&](int left_out) -> core::Status {
-    auto member = fit_member(table, part, left_out, settings.seed + static_cast<std::uint64_t>(left_out), weights, effort);
+    auto member = fit_member(table, part, left_out, settings, weights, effort);
     if (!member) return tl::unexpected<core::Error>(std::move(member).error());
     result.members[static_cast<std::size_t>(left_out)] = *std::move(member);
     return {};
@@ -199,7 +231,7 @@ std::vector<float> robust_weights(const TrainingTable& table, const std::vector<
 }  // namespace
 
 core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSettings& settings) {
-  constexpr int kMinGroups = 3, kFewGroups = 300;
+  constexpr int kMinGroups = 3, kSomeGroups = 100, kFewGroups = 300;
   constexpr std::size_t kManyRows = 40000;  // twice the fits would take too long
   constexpr double kUntestedBound = 0.7;    // a factor of two either way
   Ensemble result;
@@ -217,7 +249,10 @@ core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSetting
   }
   // Few groups: each is too dear to be left out with many others.
   const bool few = table.group_count < kFewGroups && table.targets.size() < kManyRows;
-  const int wanted = few ? 2 * settings.parts : settings.parts;
+  const int usual = few ? 2 * settings.parts : settings.parts, compact = !few                               ? kCompactParts
+                                                                         : table.group_count >= kSomeGroups ? kCompactPartsOfSome
+                                                                                                            : kCompactPartsOfFew;
+  const int wanted = settings.compact ? compact : usual;
   const int parts = std::clamp(table.group_count, 2, wanted);
   const std::vector<int> part = parts_of(table, parts, settings.seed);
   if (table.sizes.empty() || table.loss == stats::TreeLoss::relative) {
@@ -226,7 +261,7 @@ core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSetting
     AACO_TRY(fit_members(table, part, settings, {}, kFirstLook, result));
     AACO_TRY(fit_members(table, part, settings, robust_weights(table, result.unseen), 1, result));
   }
-  AACO_ASSIGN(result.bounds, bounds_of(table, result.unseen));
+  AACO_ASSIGN(result.bounds, bounds_of(table, result.unseen, settings.compact));
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "estimation/calibrated.h"
 #include "estimation/calibration.h"
+#include "estimation/calibration_file.h"
 #include "tests/support/measured_device.h"
 
 namespace aaco::estimation {
@@ -190,6 +191,80 @@ TEST(Lending, UncertainRateCountsHalf) {
   EXPECT_NE(made.explanation.method.find("half of the change in the bf16-to-fp16 rate"), std::string::npos);
   successor.flops_per_s["fp16"] = 4e14;  // twice the rate of everything
   EXPECT_NEAR(theirs.seconds / estimate(kernel, successor, &set)->seconds, 2, 0.1);
+}
+
+// The fit of `measured()` as one that is shipped, with a term for other laboratories.
+DeviceCalibration shipped(DeviceCalibration fitted) {
+  for (LatencyModel& model : fitted.latency) model.bounds.elsewhere = 0.3;
+  return fitted;
+}
+
+TEST(Elsewhere, WidensTheBoundsAndKeepsThoseOfTheSameLaboratory) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  CalibrationSet own, others;
+  own.add(fitted, device());
+  others.add(shipped(fitted), device());
+  const Kernel kernel{GemmShape{1, 512, 2048, 2048}, "bf16"};
+  for (const DeviceFacts& asked : {device(), device("acme_two")}) {
+    const auto narrow = estimate(kernel, asked, &own).value(), wide = estimate(kernel, asked, &others).value();
+    EXPECT_EQ(narrow.seconds, wide.seconds);
+    EXPECT_EQ(narrow.level, wide.level);
+    EXPECT_GT(wide.upper, 1.1 * narrow.upper);
+    EXPECT_LE(wide.lower, narrow.lower);
+    EXPECT_FALSE(narrow.same_laboratory);
+    ASSERT_TRUE(wide.same_laboratory);
+    EXPECT_DOUBLE_EQ(wide.same_laboratory->upper, narrow.upper);
+    EXPECT_DOUBLE_EQ(wide.same_laboratory->lower, narrow.lower);
+  }
+}
+
+TEST(Level, FarOutsideTheMeasuredRangeIsNotCalibrated) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  EXPECT_EQ(estimate({GemmShape{1, 4096, 8192, 8192}, "bf16"}, device(), &set)->level, Level::calibrated);
+  EXPECT_EQ(estimate({GemmShape{1, 65536, 16384, 16384}, "bf16"}, device(), &set)->level, Level::interpolated);
+}
+
+TEST(Level, BatchedProductsOfAFitOfPlainOnesAreInterpolated) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  EXPECT_EQ(fitted.latency.front().classes, (std::map<std::string, std::int64_t>{{"gemm bf16", 448}}));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const auto plain = estimate({GemmShape{1, 512, 2048, 2048}, "bf16"}, device(), &set).value();
+  const auto batched = estimate({GemmShape{4, 512, 1024, 1024}, "bf16"}, device(), &set).value();
+  EXPECT_EQ(plain.level, Level::calibrated);
+  EXPECT_EQ(batched.level, Level::interpolated);
+  EXPECT_GT(batched.upper / batched.lower, 1.5 * plain.upper / plain.lower);
+}
+
+TEST(Level, DecodingIsNotEstimatedFromPrefill) {
+  std::vector<Measurement> rows;
+  for (const std::int64_t heads : {8, 16, 32, 64})
+    for (std::int64_t query = 64; query <= 4096; query *= 2) {
+      const Kernel kernel{AttentionShape{true, 1, query, 0, heads, heads, 128, "bf16"}, "bf16"};
+      const Work work = work_of(kernel).value();
+      rows.push_back({kernel, work.flops / 0.5e14 + work.bytes / 0.8e12 + 5e-6, {}, "table.csv:" + std::to_string(rows.size())});
+    }
+  AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  EXPECT_EQ(estimate({AttentionShape{true, 1, 512, 0, 32, 32, 128, "bf16"}, "bf16"}, device(), &set)->level, Level::calibrated);
+  EXPECT_EQ(estimate({AttentionShape{false, 8, 1, 2047, 32, 32, 128, "bf16"}, "bf16"}, device(), &set)->level,
+            Level::theoretical);
+}
+
+TEST(Compact, IsAFractionOfTheSizeAndNearlyAsGood) {
+  FitSettings settings = quick();
+  AACO_CALIBRATED(whole, calibrate(measured(device()), device(), settings));
+  settings.compact = true;
+  AACO_CALIBRATED(compact, calibrate(measured(device()), device(), settings));
+  compact.provenance = whole.provenance = {"1.0", "2026-01-01T00:00:00Z", {"table.csv"}, {}, {}};
+  EXPECT_TRUE(compact.compact);
+  EXPECT_LT(to_bytes(compact).size(), to_bytes(whole).size() / 3);
+  EXPECT_LT(compact.latency.front().quality.mean_error, 1.3 * whole.latency.front().quality.mean_error);
+  const auto read = CalibrationFile::open(core::PositionalBytes::of(to_bytes(compact), "acme_one.calibration")).value();
+  EXPECT_EQ(read.whole()->latency, compact.latency) << "what was judged is what is stored";
 }
 
 TEST(Lending, CopiesTransferWithoutOperations) {

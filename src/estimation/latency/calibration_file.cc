@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -11,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/check.h"
 #include "core/checksum.h"
 #include "estimation/latency/calibration_json.h"
 #include "estimation/latency/calibration_member.h"
 #include "estimation/latency/probe.h"
+#include "stats/compact_trees.h"
 
 namespace aaco::estimation {
 namespace {
@@ -36,19 +39,33 @@ std::string first_line(std::size_t head_bytes, std::uint32_t sum) {
 }
 
 // Puts trees behind what the data holds already.
-Part append(const BoostedTrees& trees, std::string& data) {
+Part append(const BoostedTrees& trees, bool compact, std::string& data) {
+  if (compact) {
+    const auto bytes = to_compact(trees);
+    AACO_CHECK(bytes.has_value());  // compact_possible()
+    data += *bytes;
+    return {std::string(kCompactForm), trees.columns(), trees.trees(), trees.bases(), bytes->size()};
+  }
   const auto nodes = trees.packed_nodes();
   data.append(reinterpret_cast<const char*>(nodes.data()), nodes.size());
-  return {"trees", trees.columns(), trees.trees(), trees.bases(), nodes.size()};
+  return {std::string(kTreesForm), trees.columns(), trees.trees(), trees.bases(), nodes.size()};
 }
 
-Section append(const std::vector<BoostedTrees>& members, const BoostedTrees& log_scale, std::vector<double> probe,
+// One form for a whole section: nodes that are read in place need their alignment.
+bool compact_possible(const std::vector<BoostedTrees>& members, const BoostedTrees& log_scale) {
+  const auto possible = [](const BoostedTrees& trees) { return trees.empty() || to_compact(trees).has_value(); };
+  return std::all_of(members.begin(), members.end(), possible) && possible(log_scale);
+}
+
+Section append(const std::vector<BoostedTrees>& members, const BoostedTrees& log_scale, std::vector<double> probe, bool compact,
                std::string& data) {
+  compact = compact && compact_possible(members, log_scale);
+  if (!compact) data.append((kAlignment - data.size() % kAlignment) % kAlignment, '\0');
   Section section;
   section.probe = std::move(probe);
   section.offset = data.size();
-  for (const BoostedTrees& member : members) section.members.push_back(append(member, data));
-  if (!log_scale.empty()) section.log_scale.push_back(append(log_scale, data));
+  for (const BoostedTrees& member : members) section.members.push_back(append(member, compact, data));
+  if (!log_scale.empty()) section.log_scale.push_back(append(log_scale, compact, data));
   section.bytes = data.size() - section.offset;
   section.crc32c = core::crc32c(std::string_view(data).substr(section.offset));
   return section;
@@ -170,9 +187,12 @@ core::Status CalibrationFile::State::read(const Section& section, const std::str
   if (core::crc32c(read->text()) != section.crc32c)
     return in_context(wrong_calibration(bytes.name() + " is damaged in the section of " + name + " (checksum mismatch)").value());
   std::size_t at = 0;
-  const auto take = [&](const Part& part) {
+  const auto take = [&](const Part& part) -> core::Result<BoostedTrees> {
     const std::span<const std::byte> nodes(read->data() + at, static_cast<std::size_t>(part.bytes));
     at += nodes.size();
+    if (part.form == kCompactForm) return stats::from_compact(part.columns, part.bases, part.trees, nodes);
+    if (reinterpret_cast<std::uintptr_t>(nodes.data()) % alignof(float) != 0)
+      return wrong_calibration(bytes.name() + " has misaligned trees");
     return BoostedTrees::in_place(part.columns, part.bases, part.trees, nodes, read->owner());
   };
   for (const Part& part : section.members) {
@@ -192,9 +212,10 @@ std::string to_bytes(const DeviceCalibration& calibration) {
   CalibrationHead head{calibration, {}, {}};
   std::string data;
   for (const LatencyModel& model : calibration.latency)
-    head.latency.push_back(append(model.trees, model.bounds.log_scale, probe_of(model.kind, model.type), data));
+    head.latency.push_back(
+        append(model.trees, model.bounds.log_scale, probe_of(model.kind, model.type), calibration.compact, data));
   for (const auto& [name, model] : calibration.energy)
-    head.energy.emplace(name, append(model.trees, model.bounds.log_scale, energy_probe(), data));
+    head.energy.emplace(name, append(model.trees, model.bounds.log_scale, energy_probe(), calibration.compact, data));
   core::Json document = head_to_json(head);
   document.set("data_bytes", data.size());
   std::string text = document.dump(1) + "\n";

@@ -162,6 +162,87 @@ TEST(CalibrationFile, EveryFlippedBitIsDetected) {
   }
 }
 
+DeviceCalibration small_compact() {
+  DeviceCalibration made = small();
+  made.compact = true;
+  made.provenance.licences = {"MIT: acme/rows 1234"};
+  for (LatencyModel& model : made.latency) {
+    model.bounds.elsewhere = 0.2;
+    model.classes = {{"x " + model.type, 10}};
+  }
+  return made;
+}
+
+TEST(CompactCalibrationFile, ReadsWhatItWrote) {
+  const std::string bytes = to_bytes(small_compact());
+  const auto file = open(bytes);
+  ASSERT_TRUE(file) << file.error().text();
+  EXPECT_EQ(file->head().provenance, small_compact().provenance);
+  EXPECT_EQ(file->head().latency[0].bounds.elsewhere, 0.2);
+  EXPECT_EQ(file->head().latency[0].classes, small_compact().latency[0].classes);
+  EXPECT_TRUE(file->head().compact);
+  const auto whole = file->whole();
+  ASSERT_TRUE(whole) << whole.error().text();
+  EXPECT_NEAR(whole->latency[0].trees[0].predict(std::vector<float>{0, 0, 0, 0}), 0.6, 0.001);
+  EXPECT_EQ(to_bytes(*whole), bytes) << "rounded once";
+  EXPECT_FALSE(open(to_bytes(small()))->head().compact);
+}
+
+TEST(CompactCalibrationFile, EveryTruncationAndFlippedBitIsDetected) {
+  const std::string good = to_bytes(small_compact());
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    EXPECT_EQ(opened(good.substr(0, at)), ErrorCode::invalid_input) << at;
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 4);
+    const auto file = open(bad);
+    EXPECT_FALSE(file && file->whole()) << at;
+  }
+}
+
+TEST(CompactCalibrationFile, RefusesDamageUnderFittingChecksums) {
+  EXPECT_EQ(opened(with_part("form", "compact_trees")), ErrorCode::cancelled) << "found when the section is read";
+  const auto file = open(with_part("form", "compact_trees"));
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(file->latency(0));
+  const auto with_head_member = [](const std::function<void(core::Json&)>& change) {
+    const std::string bytes = to_bytes(small_compact());
+    core::Json head = head_of(bytes), latency = head["latency"];
+    change(latency.mutable_items()[0]);
+    return opened(with_head(bytes, head.set("latency", latency)));
+  };
+  EXPECT_EQ(with_head_member([](core::Json& model) {
+              core::Json bounds = model["bounds"];
+              model.set("bounds", bounds.set("elsewhere", -1));
+            }),
+            ErrorCode::invalid_input);
+  EXPECT_EQ(with_head_member([](core::Json& model) {
+              core::Json bounds = model["bounds"];
+              model.set("bounds", bounds.set("elsewhere", 99));
+            }),
+            ErrorCode::invalid_input);
+  EXPECT_EQ(with_head_member([](core::Json& model) {
+              model.set("classes", core::Json::object({{"x bf16", -1}}));
+            }),
+            ErrorCode::invalid_input);
+}
+
+TEST(CalibrationSet, ASecondFileCountsForWhatTheFirstLacks) {
+  DeviceCalibration own = small(), shipped = small_compact();
+  own.latency.erase(own.latency.begin());  // fp32 alone
+  own.latency[0].quality.sites = shipped.latency[0].quality.sites = shipped.latency[1].quality.sites = 5;
+  shipped.energy["other bf16"] = {10, 0, 0, {stump(energy_feature_count(), 1)}, {}, {}};
+  CalibrationSet set;
+  set.add_behind(open(to_bytes(own)).value(), {});
+  set.add_behind(open(to_bytes(shipped)).value(), {});
+  const auto found = [&](const char* type) { return set.find("acme_one", {OtherShape{"x", 1, 1}, type})->model; };
+  EXPECT_EQ(found("fp32")->bounds.elsewhere, 0) << "the first one's own";
+  EXPECT_EQ(found("bf16")->bounds.elsewhere, 0.2);
+  const auto& entry = set.entries().at("acme_one");
+  EXPECT_EQ((*entry.with_trees(*found("fp32")))->trees.size(), 2U);
+  EXPECT_EQ((*entry.with_trees(*found("bf16")))->bounds.elsewhere, 0.2);
+  EXPECT_TRUE(entry.with_trees("other bf16"));
+}
+
 TEST(CalibrationFile, DamagedSectionAffectsOnlyItsClass) {
   std::string bytes = to_bytes(small());
   bytes.back() = '!';

@@ -16,9 +16,12 @@ namespace {
 using core::ErrorCode;
 using core::Json;
 
+constexpr double kMaxElsewhere = 10;  // of a logarithm: beyond it the figure is damaged
+
 Json bounds_json(const Bounds& bounds) {
   Json document = Json::object({{"low", bounds.low}, {"high", bounds.high}});
   if (bounds.below_ceilings) document.set("below_ceilings", true);
+  if (bounds.elsewhere > 0) document.set("elsewhere", bounds.elsewhere);
   return document;
 }
 
@@ -51,6 +54,10 @@ core::Result<Bounds> bounds_of(const Json& document) {
     if (!below) return wrong_member("below_ceilings", "is not a boolean (true or false)");
     bounds.below_ceilings = *below;
   }
+  if (member.contains("elsewhere")) {
+    AACO_ASSIGN(bounds.elsewhere, number(member, "elsewhere"));
+    if (bounds.elsewhere > kMaxElsewhere) return wrong_member("elsewhere", "is too large");
+  }
   return bounds;
 }
 
@@ -69,11 +76,23 @@ core::Result<Quality> quality_of(const Json& document) {
   return quality;
 }
 
+// Rows by class; what is absent is not known.
+core::Result<std::map<std::string, std::int64_t>> classes_of(const Json& document) {
+  std::map<std::string, std::int64_t> classes;
+  for (const auto& [name, rows] : document["classes"].members()) {
+    const auto count = rows.as_i64();
+    if (!count || *count < 0) return wrong_member("classes", "have a count that is not valid");
+    classes.emplace(name, *count);
+  }
+  return classes;
+}
+
 core::Result<LatencyModel> latency_of(const Json& document) {
   LatencyModel model;
   AACO_ASSIGN(model.kind, text(document, "kind"));
   AACO_ASSIGN(model.type, text(document, "type"));
   AACO_ASSIGN(model.operators, texts(document, "operators"));
+  AACO_ASSIGN(model.classes, classes_of(document));
   const Json& ceilings = document["ceilings"];
   AACO_ASSIGN(model.ceilings.flops_per_s, number(ceilings, "flops_per_s"));
   AACO_ASSIGN(model.ceilings.bytes_per_s, number(ceilings, "bytes_per_s"));
@@ -120,9 +139,12 @@ core::Result<EnergyModel> energy_of(const Json& document) {
 Json latency_json(const LatencyModel& model) {
   const Ceilings& best = model.ceilings;
   const Extent& seen = model.extent;
+  Json classes = Json::object();
+  for (const auto& [name, rows] : model.classes) classes.set(name, rows);
   return Json::object({{"kind", model.kind},
                        {"type", model.type},
                        {"operators", Json::texts(model.operators)},
+                       {"classes", std::move(classes)},
                        {"ceilings", Json::object({{"flops_per_s", best.flops_per_s},
                                                   {"bytes_per_s", best.bytes_per_s},
                                                   {"cached_bytes_per_s", best.cached_bytes_per_s},
@@ -151,6 +173,10 @@ Json document_of(const DeviceCalibration& calibration, const CalibrationHead* he
                                                              {"created", from.created},
                                                              {"measurements", Json::texts(from.measurements)},
                                                              {"sources", Json::texts(from.sources)}})}});
+  if (!from.licences.empty()) {
+    Json provenance = document["provenance"];
+    document.set("provenance", provenance.set("licences", Json::texts(from.licences)));
+  }
   Json latency = Json::array(), energy = Json::object();
   for (std::size_t i = 0; i < calibration.latency.size(); ++i) {
     Json item = latency_json(calibration.latency[i]);
@@ -183,6 +209,7 @@ core::Result<CalibrationHead> head_from_json(const Json& document) {
   AACO_ASSIGN(result.provenance.created, text(from, "created"));
   AACO_ASSIGN(result.provenance.measurements, texts(from, "measurements"));
   AACO_ASSIGN(result.provenance.sources, texts(from, "sources"));
+  AACO_ASSIGN(result.provenance.licences, texts(from, "licences"));
   for (const Json& item : document["latency"].items()) {
     AACO_ASSIGN(LatencyModel model, latency_of(item));
     AACO_ASSIGN(Section section, section_of(item, feature_count(model.kind), probe_of(model.kind, model.type)));
@@ -198,6 +225,12 @@ core::Result<CalibrationHead> head_from_json(const Json& document) {
   AACO_ASSIGN(result.models, fits_of(document["models"], Fitted::time));
   AACO_ASSIGN(result.memory, fits_of(document["memory"], Fitted::memory));
   if (result.latency.empty() && result.models.empty()) return wrong_member("latency", "is empty");
+  const auto compact = [](const auto& sections, auto section) {
+    return std::any_of(sections.begin(), sections.end(),
+                       [&](const auto& each) { return section(each).members.front().form == kCompactForm; });
+  };
+  result.compact = compact(head.latency, [](const Section& each) -> const Section& { return each; }) ||
+                   compact(head.energy, [](const auto& named) -> const Section& { return named.second; });
   return head;
 }
 

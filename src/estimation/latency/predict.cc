@@ -12,6 +12,8 @@ namespace {
 // Half an interval of the logarithm for each octave: A100's products of up to 64 rows said of those of 2048 and more, and the
 // reverse (docs/results.md).
 constexpr double kBeyondOctave = 0.12;
+// Further out than this a fit is no longer one of such kernels.
+constexpr double kUnseenOctaves = 1;
 
 // How many times the work, and its operations a byte, are doubled or halved from the edge of what was seen.
 double octaves_beyond(const Extent& seen, const Roofline& roof) {
@@ -62,10 +64,25 @@ LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, cons
   const double lowest = model.bounds.below_ceilings ? 0 : least;
   const double octaves = octaves_beyond(model.extent, roof), beyond = kBeyondOctave * octaves;
   const double low = widened(scale * model.bounds.low, beyond, -1), high = widened(scale * model.bounds.high, beyond, 1);
-  result.lower = std::min(result.seconds, std::max(lowest, result.seconds * std::exp(low)));
-  if (!tested) result.lower = std::min(result.lower, std::max(roof.seconds(), nominal / 2));  // others may be tuned better
-  result.upper = std::max(result.seconds, result.seconds * std::exp(high));
-  result.level = Level::calibrated;
+  const double untuned = std::max(roof.seconds(), nominal / 2);  // others may be tuned better
+  const auto interval = [&](double lower, double upper, double least_time) {
+    LatencyEstimate::Range range{std::min(result.seconds, std::max(least_time, result.seconds * std::exp(lower))),
+                                 std::max(result.seconds, result.seconds * std::exp(upper))};
+    if (!tested) range.lower = std::min(range.lower, untuned);
+    return range;
+  };
+  const LatencyEstimate::Range own = interval(low, high, lowest);
+  result.lower = own.lower;
+  result.upper = own.upper;
+  if (model.bounds.elsewhere > 0) {
+    // Another laboratory's ceilings are not known either: the roofline is the least.
+    const LatencyEstimate::Range others = interval(widened(low, model.bounds.elsewhere, -1),
+                                                   widened(high, model.bounds.elsewhere, 1), std::min(lowest, roof.seconds()));
+    result.lower = others.lower;
+    result.upper = others.upper;
+    result.same_laboratory = own;
+  }
+  result.level = octaves >= kUnseenOctaves ? Level::interpolated : Level::calibrated;
   result.source = device.id;
   Explanation& why = result.explanation;
   const Ceilings& best = model.ceilings;
@@ -80,7 +97,7 @@ LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, cons
   why.limit = attainable < why.floor_s ? "floor" : why.compute_s > why.memory_s ? "compute" : "memory";
   why.method = "boosted trees over the roofline of " + model.kind + " " + model.type + ", fitted to " +
                std::to_string(model.quality.rows) + " measurements of " + std::to_string(model.quality.sites) + " sites";
-  if (octaves >= 1) why.method += "; the shape is outside the measured range, so the interval is wider";
+  if (octaves >= kUnseenOctaves) why.method += "; the shape is outside the measured range, so the interval is wider";
   return result;
 }
 

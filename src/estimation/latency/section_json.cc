@@ -44,7 +44,7 @@ core::Result<std::vector<Part>> parts_of(const Json& list, std::size_t columns) 
   for (const Json& item : list.items()) {
     Part part;
     AACO_ASSIGN(part.form, text(item, "form"));
-    if (part.form != "trees")
+    if (part.form != kTreesForm && part.form != kCompactForm)
       return core::fail(ErrorCode::unsupported,
                         "the calibration contains '" + part.form + "', which this release does not support", fit_again());
     AACO_ASSIGN(part.columns, size(item, "columns"));

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/json.h"
@@ -10,9 +11,12 @@
 
 namespace aaco::estimation {
 
+// The forms that trees are stored in: nodes as they lie in memory, and rounded ones (stats/compact_trees.h).
+inline constexpr std::string_view kTreesForm = "trees", kCompactForm = "compact_trees";
+
 // Nodes of one part of a section, and what the head tells of them. Every form of what can be learnt has a name.
 struct Part {
-  std::string form = "trees";
+  std::string form = std::string(kTreesForm);
   std::size_t columns = 0, trees = 0;
   std::vector<double> bases;
   std::uint64_t bytes = 0;

@@ -99,6 +99,19 @@ core::Result<BoostedTrees> BoostedTrees::in_place(std::size_t columns, std::vect
   return made;
 }
 
+std::vector<BoostedTrees::Node> BoostedTrees::nodes() const {
+  std::vector<Node> result;
+  result.reserve(nodes_.size());
+  for (const Packed& node : nodes_) {
+    const auto at = static_cast<std::int32_t>(result.size());
+    if (node.feature == kLeaf)
+      result.push_back({-1, node.value, 0, false});
+    else
+      result.push_back({node.feature, node.value, at + (node.right & kMaxDistance), (node.right & kMissingLeft) != 0});
+  }
+  return result;
+}
+
 double BoostedTrees::leaf_of(const Packed* node, std::span<const float> row) {
   while (node->feature != kLeaf) {
     const float value = row[node->feature];

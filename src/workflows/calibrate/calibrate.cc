@@ -10,10 +10,12 @@
 
 #include "core/clock.h"
 #include "core/files.h"
+#include "core/numbers.h"
 #include "core/strings.h"
 #include "estimation/calibration.h"
 #include "estimation/calibration_file.h"
 #include "workflows/benchmark.h"
+#include "workflows/calibrate/elsewhere.h"
 #include "workflows/calibrate/model_samples.h"
 #include "workflows/calibration_registry.h"
 #include "workflows/hardware.h"
@@ -163,6 +165,42 @@ core::Status fit_whole_models(const MeasurementFiles& files, const hardware::Dev
   return {};
 }
 
+// The bounds of what is fitted to measurements of others, by what further laboratories measured on the device and for other
+// classes by the term asked for.
+core::Status widen_for_others(const CalibrateRequest& request, const hardware::DeviceRegistry& registry,
+                              const estimation::DeviceFacts& facts, CalibrateOutcome& outcome) {
+  std::vector<std::string>& tables = outcome.calibration.provenance.measurements;
+  if (!request.elsewhere.empty()) {
+    AACO_ASSIGN(const MeasurementFiles files, read_measurements(request.elsewhere, registry));
+    const auto rows = files.devices.find(facts.id);
+    if (rows == files.devices.end())
+      return core::fail(ErrorCode::invalid_input, "--elsewhere: no measurements for " + facts.id, devices_text(files));
+    AACO_ASSIGN(outcome.elsewhere, elsewhere_terms(outcome.calibration, facts, rows->second.kernels));
+    for (const std::string& file : files.files) tables.push_back(file + " (bounds)");
+  }
+  for (estimation::LatencyModel& model : outcome.calibration.latency) {
+    const auto found = outcome.elsewhere.find(model.kind + " " + model.type);
+    model.bounds.elsewhere = found != outcome.elsewhere.end() ? found->second : request.elsewhere_term.value_or(0);
+    if (model.bounds.elsewhere > 0) outcome.elsewhere[model.kind + " " + model.type] = model.bounds.elsewhere;
+  }
+  return {};
+}
+
+// Seconds since 1970 that SOURCE_DATE_EPOCH says, for files that are the same whenever they are made; else now.
+std::string creation_time(const core::Environment& environment) {
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  if (const auto text = environment.get("SOURCE_DATE_EPOCH"))
+    if (const auto seconds = core::parse_i64(*text); seconds && *seconds >= 0 && *seconds < 1'000'000'000'000 / 100)
+      return core::iso8601_utc(*seconds * kNanoseconds);
+  return core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime));
+}
+
+core::Status write_to(const std::string& folder, CalibrateOutcome& outcome) {
+  if (!core::is_directory(folder)) return core::fail(ErrorCode::not_found, "--output: " + folder + " is not a directory");
+  outcome.path = core::join_path(folder, core::base_name(user_calibration_path({}, outcome.calibration.device)));
+  return core::write_file_atomic(outcome.path, to_bytes(outcome.calibration));
+}
+
 }  // namespace
 
 core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const Services& services) {
@@ -191,6 +229,7 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   estimation::FitSettings settings;
   settings.seed = request.seed;
   settings.threads = request.threads;
+  settings.compact = request.compact;
   estimation::FittedResiduals residuals;
   outcome.calibration.device = facts.id;
   if (!own->second.kernels.empty()) {
@@ -211,10 +250,15 @@ core::Result<CalibrateOutcome> calibrate(const CalibrateRequest& request, const 
   if (outcome.calibration.latency.empty() && outcome.calibration.models.empty())
     return core::fail(ErrorCode::invalid_input, "the tables contain no data for " + facts.id + " that can be fitted",
                       outcome.notes.empty() ? "" : outcome.notes.back());
-  outcome.calibration.provenance = {services.tool_version, core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime)),
-                                    files.files, files.sources};
+  outcome.calibration.provenance = {services.tool_version, creation_time(services.environment), files.files, files.sources,
+                                    request.licences};
+  AACO_TRY(widen_for_others(request, registry, facts, outcome));
   outcome.worst = worst_sites(own->second.kernels, residuals, outcome.calibration);
   outcome.measure_next = advice(outcome);
+  if (!request.output.empty()) {
+    AACO_TRY(write_to(request.output, outcome));
+    return outcome;
+  }
   AACO_TRY(save_calibration(services.paths, outcome.calibration));
   outcome.path = user_calibration_path(services.paths, facts.id);
   return outcome;

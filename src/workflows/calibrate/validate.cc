@@ -75,6 +75,9 @@ core::Status check(const ValidateRequest& request) {
   if (request.measurements.empty())
     return core::fail(ErrorCode::invalid_argument, "no measurements to validate against", "pass files with --measurements");
   if (request.folds && *request.folds < 2) return core::fail(ErrorCode::invalid_argument, "--folds must be at least 2");
+  if (request.compact && request.split != Split::site && request.split != Split::device)
+    return core::fail(ErrorCode::invalid_argument, "--compact requires --split site or --split device",
+                      "without --split, the registry's calibrations are validated in the form that they have");
   if (request.split == Split::model && level != Level::calibrated)
     return core::fail(ErrorCode::invalid_argument, "--split model requires calibrated estimates", "remove --level");
   if (request.split == Split::site && level != Level::calibrated)
@@ -164,6 +167,13 @@ core::Result<ValidateOutcome> validate(const ValidateRequest& request, const Ser
   }
   services.progress("intervals");
   outcome.latency = judge(rows, request.seed);
+  if (outcome.levels.size() > 1)
+    for (const auto& [name, count] : outcome.levels) {
+      std::vector<Judged> of_level;
+      for (const KernelResidual& residual : kernels.latency)
+        if (residual.judged.estimated && to_string(residual.level) == name) of_level.push_back(residual.judged);
+      outcome.by_level.emplace(name, judge(of_level, request.seed));
+    }
   if (!kernels.rejected.empty()) {
     outcome.rejected = static_cast<std::int64_t>(kernels.rejected.size());
     outcome.notes.push_back(describe(impossible_rows(own->second.kernels, facts), own->second.kernels));
@@ -194,6 +204,11 @@ core::Json to_json(const ValidateOutcome& outcome) {
   core::Json levels = core::Json::object();
   for (const auto& [name, count] : outcome.levels) levels.set(name, count);
   document.set("levels", std::move(levels)).set("rejected", outcome.rejected);
+  if (!outcome.by_level.empty()) {
+    core::Json by_level = core::Json::object();
+    for (const auto& [name, judged] : outcome.by_level) by_level.set(name, judgement(judged));
+    document.set("by_level", std::move(by_level));
+  }
   if (outcome.with_rejected) document.set("with_rejected", judgement(*outcome.with_rejected));
   core::Json baselines = core::Json::object();
   for (const auto& [name, judged] : outcome.baselines) baselines.set(name, judgement(judged));

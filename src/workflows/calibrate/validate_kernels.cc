@@ -13,6 +13,7 @@ namespace {
 
 using estimation::CalibrationSet;
 using estimation::Judged;
+using estimation::Level;
 using estimation::Measurement;
 
 constexpr int kUsualFolds = 5;
@@ -71,11 +72,13 @@ void try_row(const KernelTrial& trial, const Measurement& row, const Calibration
   KernelResidual residual{blank(row), level, row.where};
   const auto made = estimate(row.kernel, trial.device, &set, level);
   if (made) {
-    // With a level asked for, what falls below it is no estimate of that level.
-    const bool counts = made->level == level;
+    // With a level asked for, what falls below it is no estimate of that level; else everything that was fitted counts.
+    const bool counts =
+        made->level == level || (!trial.request.level && level == Level::calibrated && made->level == Level::interpolated);
     if (counts) residual.judged.estimated = made->seconds;
     residual.judged.lower = made->lower;
     residual.judged.upper = made->upper;
+    if (const auto& same = made->same_laboratory) residual.judged.same_laboratory = stats::Interval{same->lower, same->upper};
     residual.level = made->level;
   }
   if (row.seconds < least_possible_seconds(row.kernel, trial.device)) {
@@ -120,6 +123,7 @@ core::Result<KernelJudgement> by_sites(const KernelTrial& trial) {
     CalibrationSet set;
     estimation::FitSettings settings;
     settings.seed = trial.request.seed;
+    settings.compact = trial.request.compact;
     AACO_ASSIGN(auto calibration, calibrate(seen, trial.device, settings));
     set.add(std::move(calibration), trial.device);
     for (std::size_t i = 0; i < trial.rows.size(); ++i)
@@ -147,7 +151,9 @@ core::Result<KernelJudgement> by_devices(const KernelTrial& trial) {
       result.notes.push_back(describe(unrated, rows.kernels, id));
       if (unrated.count == static_cast<std::int64_t>(rows.kernels.size())) continue;
     }
-    AACO_ASSIGN(auto calibration, calibrate(rows.kernels, facts));
+    estimation::FitSettings settings;
+    settings.compact = trial.request.compact;
+    AACO_ASSIGN(auto calibration, calibrate(rows.kernels, facts, settings));
     set.add(std::move(calibration), facts);
     for (const Measurement& row : rows.kernels) baselines.learn(row, facts);
   }
@@ -162,7 +168,10 @@ core::Result<KernelJudgement> by_registry(const KernelTrial& trial) {
   const auto level = trial.request.level.value_or(estimation::Level::calibrated);
   CalibrationSet set;
   if (level == estimation::Level::calibrated) {
-    AACO_ASSIGN(set, load_calibrations(trial.services.paths, trial.registry, {trial.device.id}));
+    // Classes that its own files lack are lent, as in any prediction.
+    const std::vector<std::string> own =
+        trial.request.level ? std::vector<std::string>{trial.device.id} : std::vector<std::string>();
+    AACO_ASSIGN(set, load_calibrations(trial.services.paths, trial.registry, own));
   } else if (level == estimation::Level::interpolated) {
     AACO_ASSIGN(set, load_calibrations(trial.services.paths, trial.registry, trial.lenders));
   }

@@ -12,20 +12,27 @@ namespace {
 
 constexpr std::string_view kSuffix = ".calibration", kEarlierSuffix = ".json";
 
-std::string shipped_folder(const core::Paths& paths) { return core::join_path(paths.share, "data/calibration"); }
 std::string user_folder(const core::Paths& paths) { return core::join_path(paths.registry, "calibration"); }
 
-// Device id -> file; the user's replace those that were shipped. Where there is only the file of an earlier release, that counts:
-// opening it says what to do.
-core::Result<std::map<std::string, std::string>> files_of(const core::Paths& paths) {
-  std::map<std::string, std::string> files;
-  for (const std::string& folder : {shipped_folder(paths), user_folder(paths)}) {
-    if (!core::is_directory(folder)) continue;
+// A device's files: the user's, and what came with the program behind it.
+struct DeviceFiles {
+  std::string user, shipped;  // empty: none
+  [[nodiscard]] const std::string& first() const { return user.empty() ? shipped : user; }
+};
+
+// By device id. Where there is only the file of an earlier release, that counts: opening it says what to do.
+core::Result<std::map<std::string, DeviceFiles>> files_of(const core::Paths& paths) {
+  std::map<std::string, DeviceFiles> files;
+  for (const bool user : {false, true}) {
+    const std::string folder = user ? user_folder(paths) : paths.calibrations;
+    if (folder.empty() || !core::is_directory(folder)) continue;
     AACO_ASSIGN(const auto names, core::list_directory(folder));
     for (const std::string_view suffix : {kEarlierSuffix, kSuffix})
       for (const std::string& name : names)
-        if (name.size() > suffix.size() && name.ends_with(suffix))
-          files[name.substr(0, name.size() - suffix.size())] = core::join_path(folder, name);
+        if (name.size() > suffix.size() && name.ends_with(suffix)) {
+          DeviceFiles& device = files[name.substr(0, name.size() - suffix.size())];
+          (user ? device.user : device.shipped) = core::join_path(folder, name);
+        }
   }
   return files;
 }
@@ -48,12 +55,16 @@ core::Result<estimation::CalibrationFile> open_one(const std::string& path, cons
   return file;
 }
 
-core::Status add_to(estimation::CalibrationSet& set, const std::string& path, const std::string& id,
+// The user's first: it counts class by class.
+core::Status add_to(estimation::CalibrationSet& set, const DeviceFiles& files, const std::string& id,
                     const hardware::DeviceRegistry& registry) {
-  AACO_ASSIGN(const auto file, open_one(path, id));
   auto device = registry.find(id);
-  if (!device) return tl::unexpected<core::Error>(std::move(device).error().with("reading " + path));
-  set.add(file, estimation::facts_of(*device));
+  if (!device) return tl::unexpected<core::Error>(std::move(device).error().with("reading " + files.first()));
+  for (const std::string& path : {files.user, files.shipped}) {
+    if (path.empty()) continue;
+    AACO_ASSIGN(const auto file, open_one(path, id));
+    set.add_behind(file, estimation::facts_of(*device));
+  }
   return {};
 }
 
@@ -63,7 +74,7 @@ CalibrationEntry entry_of(const core::Paths& paths, const std::string& id, const
 
 // What calibrations of the device are filed under. One of a device that the hardware registry does not know goes by its file's
 // name.
-core::Result<std::string> id_of(const std::string& name, const std::map<std::string, std::string>& files,
+core::Result<std::string> id_of(const std::string& name, const std::map<std::string, DeviceFiles>& files,
                                 const Services& services) {
   if (files.contains(name)) return name;
   AACO_ASSIGN(const hardware::Device device, find_device(name, services));
@@ -80,34 +91,29 @@ core::Result<estimation::CalibrationSet> load_calibrations(const core::Paths& pa
                                                            const std::vector<std::string>& devices) {
   AACO_ASSIGN(const auto files, files_of(paths));
   estimation::CalibrationSet set;
-  for (const auto& [id, path] : files)
+  for (const auto& [id, of] : files)
     if (devices.empty() || std::find(devices.begin(), devices.end(), id) != devices.end())
-      AACO_TRY(add_to(set, path, id, registry));
+      AACO_TRY(add_to(set, of, id, registry));
   return set;
 }
 
 core::Result<estimation::CalibrationSet> load_calibrations_for(const core::Paths& paths, const hardware::Device& device) {
   AACO_ASSIGN(const auto files, files_of(paths));
-  const estimation::DeviceFacts facts = estimation::facts_of(device);
-  const auto own = files.find(facts.id);
-  if (own == files.end()) {
-    if (files.empty()) return estimation::CalibrationSet();
-    std::vector<std::string> ids;
-    for (const auto& [id, path] : files) ids.push_back(id);
-    AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load_some(paths, ids));
-    // A processor lends nothing to a GPU, nor the other way round: what cannot be used is not read.
-    const bool cpu = device.kind == hardware::DeviceKind::cpu;
-    estimation::CalibrationSet set;
-    for (const auto& [id, path] : files) {
-      const auto other = registry.find(id);
-      if (other && (other->kind == hardware::DeviceKind::cpu) != cpu) continue;
-      AACO_TRY(add_to(set, path, id, registry));
-    }
-    return set;
-  }
-  AACO_ASSIGN(const auto file, open_one(own->second, own->first));
+  if (files.empty()) return estimation::CalibrationSet();
+  std::vector<std::string> ids;
+  for (const auto& [id, of] : files) ids.push_back(id);
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load_some(paths, ids));
+  // A processor lends nothing to a GPU, nor the other way round: what cannot be used is not read.
+  const bool cpu = device.kind == hardware::DeviceKind::cpu;
+  const std::string own = estimation::facts_of(device).id;
   estimation::CalibrationSet set;
-  set.add(file, facts);
+  for (const auto& [id, of] : files) {
+    const auto other = registry.find(id);
+    if (id != own && other && (other->kind == hardware::DeviceKind::cpu) != cpu) continue;
+    core::Status added = add_to(set, of, id, registry);
+    // Others only lend what the device's own files lack.
+    if (!added && (id == own || !files.contains(own))) return tl::unexpected<core::Error>(std::move(added).error());
+  }
   return set;
 }
 
@@ -122,7 +128,9 @@ core::Status save_calibration(const core::Paths& paths, const estimation::Device
 core::Result<std::vector<CalibrationEntry>> list_calibrations(const core::Paths& paths) {
   AACO_ASSIGN(const auto files, files_of(paths));
   std::vector<CalibrationEntry> entries;
-  for (const auto& [id, path] : files) entries.push_back(entry_of(paths, id, path));
+  for (const auto& [id, of] : files)
+    for (const std::string& path : {of.user, of.shipped})
+      if (!path.empty()) entries.push_back(entry_of(paths, id, path));
   return entries;
 }
 
@@ -134,7 +142,7 @@ core::Result<CalibrationEntry> find_calibration(const std::string& name, const S
     return core::fail(core::ErrorCode::not_found, "no calibration for " + device,
                       "create one with 'aaco calibrate --hardware " + device +
                           " --measurements TABLE'; 'aaco calibrate ls' lists all calibrations");
-  CalibrationEntry entry = entry_of(services.paths, device, found->second);
+  CalibrationEntry entry = entry_of(services.paths, device, found->second.first());
   if (!entry.file) return tl::unexpected<core::Error>(entry.file.error());
   if (const auto whole = entry.file->whole(); !whole) return tl::unexpected<core::Error>(whole.error());
   return entry;

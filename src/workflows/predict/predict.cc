@@ -1,6 +1,7 @@
 #include "workflows/predict.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -136,6 +137,39 @@ void tell_of_calibration(const hardware::Device& device, const estimation::Condi
                   device.id));
 }
 
+// Which level the time of each operator class has: a graph's own level is that of its worst tenth.
+void tell_of_levels(estimation::GraphEstimate& out) {
+  std::map<std::string, std::map<estimation::Level, double>> classes;
+  double all = 0;
+  for (const auto& node : out.nodes) {
+    classes[std::string(graph::to_string(node.kind))][node.latency.level] += node.seconds();
+    all += node.seconds();
+  }
+  constexpr double kShown = 0.01;  // of the time
+  std::string text;
+  for (const auto& [name, levels] : classes)
+    for (const auto& [level, seconds] : levels)
+      if (seconds >= kShown * all)
+        text += fmt::format("{}{} {} ({:.0f} %)", text.empty() ? "" : ", ", name, to_string(level), 100 * seconds / all);
+  if (!text.empty()) out.notes.push_back("levels by class and share of node time: " + text);
+}
+
+// Whose measurements the fits that came with the program are of.
+void tell_of_shipped_fits(const estimation::CalibrationSet& set, estimation::GraphEstimate& out) {
+  std::string fits;
+  for (const auto& [id, entry] : set.entries()) {
+    const auto& licences = entry.calibration.provenance.licences;
+    const bool used = std::any_of(out.nodes.begin(), out.nodes.end(),
+                                  [&id = id](const auto& node) { return node.latency.source.find(id) != std::string::npos; });
+    if (used && !licences.empty()) fits += fmt::format("{}{} ({})", fits.empty() ? "" : ", ", id, fmt::join(licences, "; "));
+  }
+  if (fits.empty()) return;
+  out.notes.push_back(fmt::format(
+      "uses fits of published measurements that come with aaco: {}. Their bounds allow for software that differs; "
+      "'aaco calibrate show ID' has their errors, 'aaco calibrate' replaces them by your own measurements",
+      fits));
+}
+
 // A graph with past keys and values is a step of a decoder as a framework exported it.
 void tell_of_serving(const estimation::MemoryEstimate& memory, estimation::GraphEstimate& out) {
   if (memory.kv_cache_bytes <= 0) return;
@@ -215,6 +249,8 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
     use_fitted_time(cost, device, fits, report.estimate);
     use_runtime_memory(retyped ? graph::cost_of(typed) : cost, fits, memory, report.estimate);
   }
+  if (!calibrations.entries().empty()) tell_of_levels(report.estimate);
+  tell_of_shipped_fits(calibrations, report.estimate);
   tell_of_calibration(device, conditions, calibrations, report.estimate);
   return report;
 }
