@@ -164,10 +164,10 @@ void tell_of_shipped_fits(const estimation::CalibrationSet& set, estimation::Gra
     if (used && !licences.empty()) fits += fmt::format("{}{} ({})", fits.empty() ? "" : ", ", id, fmt::join(licences, "; "));
   }
   if (fits.empty()) return;
-  out.notes.push_back(fmt::format(
-      "uses fits of published measurements that come with aaco: {}. Their bounds allow for software that differs; "
-      "'aaco calibrate show ID' has their errors, 'aaco calibrate' replaces them by your own measurements",
-      fits));
+  out.notes.push_back(
+      fmt::format("uses fits of published measurements that come with aaco: {}. Their bounds allow for software that differs; "
+                  "'aaco calibrate show ID' has their errors, 'aaco calibrate' replaces them by your own measurements",
+                  fits));
 }
 
 // A graph with past keys and values is a step of a decoder as a framework exported it.
