@@ -1,5 +1,10 @@
 #!/usr/bin/env python3
-"""aaco serve under load: 1,000 readers of the live stream at 10 Hz, slow readers, and lists of 1,000 sessions."""
+"""aaco serve under load: 1,000 readers of the live stream at 10 Hz, slow readers, and lists of 1,000 sessions.
+
+  scripts/proofs/stream_load.py
+
+AACO_STREAM_READERS, AACO_STREAM_SECONDS, AACO_STREAM_SESSIONS: smaller loads. AACO_STREAM_CPU: the CPU of the server.
+"""
 import http.client
 import json
 import os
@@ -151,8 +156,9 @@ def list_times(server, rate, seconds):
 
 
 def main():
-    if '--describe' in sys.argv:
-        return print(DESCRIPTION)
+    if sys.argv[1:] in (['--describe'], ['--help'], ['-h']):
+        print(DESCRIPTION if sys.argv[1] == '--describe' else f'stream_load.py: {__doc__.strip()}')
+        return 0
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2 * READERS + 256)), hard))
     with tempfile.TemporaryDirectory(prefix='aaco-load-') as folder:

@@ -13,6 +13,7 @@ import unittest
 import program
 
 README = pathlib.Path(__file__).resolve().parents[2] / 'README.md'
+SHIPPED = str(README.parent / 'data/calibration')
 BLOCK = re.compile(r'^```console\n\$ (?P<command>.*)\n(?P<output>(?:.*\n)*?)```$', re.M)
 OMITTED = '…'
 NUMBER = re.compile(r'[-+±<>~]?\d[\d.,]*(?:e[-+]?\d+)?(?:\s?(?:ns|µs|us|ms|s|min|h|[kMGT]?i?B|[kMG])(?![\w/]))?')
@@ -54,7 +55,7 @@ class Readme(program.ProgramTest):
             words = shlex.split(block['command'])
             self.assertEqual(words[0], 'aaco')
             with self.subTest(block['command']):
-                told = self.aaco(*words[1:], AACO_SESSIONS='sessions')
+                told = self.aaco(*words[1:], AACO_SESSIONS='sessions', AACO_CALIBRATIONS=SHIPPED)
                 if told.code == 3 and 'ONNX Runtime' in told.errors and 'unsupported' in told.errors:
                     self.skipTest('skipped, no ONNX Runtime on this machine')
                 self.assertIn(told.code, (0, 1, 4) if words[1] == 'ab' else (0,), told.errors)
