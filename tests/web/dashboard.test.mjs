@@ -1,15 +1,6 @@
 // The dashboard against a server with made-up answers of the API (docs/how_to/serve.md).
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { dirname, join, resolve } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { chromiumMissing, startBrowser } from './lib/browser.mjs';
-
-const top = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const page = readFileSync(join(resolve(process.env.AACO_BUILD_DIR || join(top, 'build/release')), 'share/aaco/web/dashboard.html'), 'utf8');
-const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)[1];
+import { describeDashboard, page, policy } from './lib/dashboard.mjs';
 
 const line = (number, more = {}) => ({
   id: `20261123T10${String(number).padStart(4, '0')}Z-abcdef`, path: '/s', created: '2026-11-23T10:00:00Z', kind: 'run', state: 'complete', tag: number % 2 ? 'nightly' : '', what: 'resnet50, cpu, batch 1', p50_ns: 1.5e7 + number, ...more,
@@ -39,38 +30,7 @@ function answer(request, response) {
   return json(404, { error: { status: 404, message: "no session 'missing'", hint: 'use an id, latest or tag:NAME' } });
 }
 
-describe('the dashboard', { skip: chromiumMissing }, () => {
-  let browser;
-  let server;
-  let origin;
-  before(async () => {
-    server = createServer(answer);
-    await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
-    origin = `http://127.0.0.1:${server.address().port}`;
-    browser = await startBrowser();
-  });
-  after(async () => { await browser?.stop(); server?.close(); });
-  const on = (what, hash, options, body) => test(what, async () => {
-    mode = options.mode ?? 'full';
-    const tab = await browser.context.newPage();
-    const trouble = [];
-    tab.on('console', (message) => { if (!options.refuses) trouble.push(`console ${message.type()}: ${message.text()}`); });
-    tab.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
-    tab.on('dialog', (dialog) => { trouble.push('dialog'); void dialog.dismiss(); });
-    tab.on('request', (request) => { if (!request.url().startsWith(origin) && !request.url().startsWith('data:')) trouble.push(`request: ${request.url()}`); });
-    try {
-      await tab.setViewportSize({ width: options.width ?? 1280, height: 900 });
-      await tab.emulateMedia({ colorScheme: options.colorScheme ?? 'light', reducedMotion: 'reduce' });
-      await tab.goto(`${origin}/${hash}`);
-      await tab.waitForSelector('main h1');
-      await body(tab);
-      const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      assert.ok(overflow <= 0, `overflow of ${overflow} px`);
-      assert.deepEqual(trouble, []);
-    } finally {
-      await tab.close();
-    }
-  });
+describeDashboard('the dashboard', { answer, begin: (options) => { mode = options.mode ?? 'full'; }, width: 1280 }, (on) => {
   const rows = (tab) => tab.locator('tbody tr');
 
   on('lists sessions, newest first, and shows more on demand', '', {}, async (tab) => {

@@ -1,15 +1,6 @@
 // The dashboard's Live and Jobs pages against a server with made-up answers (docs/formats/live.md, docs/formats/jobs.md).
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { dirname, join, resolve } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { chromiumMissing, startBrowser } from './lib/browser.mjs';
-
-const top = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const page = readFileSync(join(resolve(process.env.AACO_BUILD_DIR || join(top, 'build/release')), 'share/aaco/web/dashboard.html'), 'utf8');
-const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)[1];
+import { describeDashboard, page, policy } from './lib/dashboard.mjs';
 
 const machine = (time) => ({
   time_ns: time, name: 'node7', cpu_use_ratio: 0.43, cpu_user_ratio: 0.3, cpu_system_ratio: 0.1, cpu_iowait_ratio: 0, core_use_ratios: [0.9, 0.5, 0.1, null], cpu_clock_hz: 3.1e9, cpu_power_watts: null,
@@ -60,40 +51,7 @@ function answer(request, response) {
   return json(404, { error: { status: 404, message: 'no such resource' } });
 }
 
-describe('live and jobs', { skip: chromiumMissing }, () => {
-  let browser;
-  let server;
-  let origin;
-  before(async () => {
-    server = createServer(answer);
-    await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
-    origin = `http://127.0.0.1:${server.address().port}`;
-    browser = await startBrowser();
-  });
-  after(async () => { await browser?.stop(); server?.closeAllConnections?.(); server?.close(); });
-  const on = (what, hash, options, body) => test(what, async () => {
-    mode = options.mode ?? 'busy';
-    jobs = options.jobs ?? [];
-    asked.length = 0;
-    const tab = await browser.context.newPage();
-    const trouble = [];
-    tab.on('console', (message) => { if (!options.refuses) trouble.push(`console ${message.type()}: ${message.text()}`); });
-    tab.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
-    tab.on('dialog', (dialog) => { trouble.push('dialog'); void dialog.dismiss(); });
-    try {
-      await tab.setViewportSize({ width: options.width ?? 1400, height: 900 });
-      await tab.emulateMedia({ colorScheme: options.colorScheme ?? 'light', reducedMotion: 'reduce' });
-      await tab.goto(`${origin}/${hash}`);
-      await tab.waitForSelector('main h1');
-      await body(tab);
-      if (process.env.AACO_WEB_PICTURES) await tab.screenshot({ path: join(process.env.AACO_WEB_PICTURES, `${what.replace(/\W+/g, '_')}.png`), fullPage: true });
-      const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      assert.ok(overflow <= 0, `overflow of ${overflow} px`);
-      assert.deepEqual(trouble, []);
-    } finally {
-      await tab.close();
-    }
-  });
+describeDashboard('live and jobs', { answer, begin: (options) => { mode = options.mode ?? 'busy'; jobs = options.jobs ?? []; asked.length = 0; }, width: 1400 }, (on) => {
   const main = (tab) => tab.locator('main').innerText();
   const some = [job('20261123T100004Z-000004', 'running', { progress: 'measuring resnet50: 1,240 iterations, 62 %' }), job('20261123T100003Z-000003', 'queued'), job('20261123T100002Z-000002', 'done', { session: '20261123T100002Z-abcdef', exit_code: 0 }),
     job('20261123T100001Z-000001', 'failed', { error: { message: 'no model </script>', hint: "'aaco zoo ls' lists them" } })];

@@ -1,12 +1,12 @@
 #include "workflows/llm_ceiling.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "core/clock.h"
+#include "core/cpu_set.h"
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/resident_memory.h"
@@ -31,13 +31,6 @@ constexpr std::int64_t kMaxAnswer = 128, kMinAnswer = 16;
 constexpr std::int64_t kIdleSeconds = 6;
 constexpr std::int64_t kAnswerTimeoutNs = 30'000'000'000;
 constexpr std::int64_t kOtherFiles = 64;
-
-bool pin_this_thread(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  return ::sched_setaffinity(0, sizeof set, &set) == 0;
-}
 
 // The server's process and the client on it.
 class Bench {
@@ -184,7 +177,7 @@ core::Result<LlmSelfTestOutcome> llm_self_test(const LlmSelfTestRequest& request
   outcome.file_limit = serving::raise_file_limit();
   const std::vector<int> cpus = hardware::usable_cpus().allowed;
   // The last two: the first CPU often has the interrupts.
-  if (cpus.size() >= 2 && pin_this_thread(cpus.back())) {
+  if (cpus.size() >= 2 && core::pin_to({cpus.back()})) {
     outcome.client_cpu = cpus.back();
     outcome.server_cpu = cpus[cpus.size() - 2];
   }
@@ -246,7 +239,7 @@ std::string render(const LlmSelfTestOutcome& outcome) {
 }
 
 core::Status serve_tokens(std::optional<int> cpu, int control, int output) {
-  if (cpu) pin_this_thread(*cpu);  // refused: it runs where the kernel puts it
+  if (cpu) (void)core::pin_to({*cpu});  // refused: it runs where the kernel puts it
   serving::raise_file_limit();
   return serving::run_token_server(control, output);
 }
