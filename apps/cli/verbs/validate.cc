@@ -74,8 +74,17 @@ std::string same_laboratory(const estimation::Scores& scores) {
                      scores.same_sharpness->value);
 }
 
+// The levels that the estimates had, which may be others than the one requested: "CALIBRATED (27) and INTERPOLATED (4)".
+std::string levels_of(const workflows::ValidateOutcome& outcome) {
+  if (outcome.levels.empty()) return std::string(to_string(outcome.level));
+  if (outcome.levels.size() == 1) return outcome.levels.begin()->first;
+  std::string text;
+  for (const auto& [name, count] : outcome.levels) text += fmt::format("{}{} ({})", text.empty() ? "" : " and ", name, count);
+  return text;
+}
+
 std::string render(const workflows::ValidateOutcome& outcome) {
-  std::string text = fmt::format("{} estimates for {}\n", to_string(outcome.level), outcome.device);
+  std::string text = fmt::format("{} estimates for {}\n", levels_of(outcome), outcome.device);
   text += table(outcome.latency) + same_laboratory(outcome.latency.all);
   for (const auto& [name, judged] : outcome.by_level) text += name + "\n" + table(judged);
   if (outcome.latency.all.without_estimate > 0)
