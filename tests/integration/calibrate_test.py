@@ -137,6 +137,14 @@ class Calibrate(program.ProgramTest):
         self.write('few.csv', few[:4])
         self.refused(self.with_registry(*arguments), 3, 'one site')
 
+    def test_the_headline_names_the_levels_of_the_estimates(self):
+        self.write('range.csv', rows())
+        arguments = ('validate', '--hardware', 'h100', '--measurements', 'range.csv', '--split', 'site', '--folds', 3)
+        levels = self.with_registry(*arguments, '--json').json()['levels']
+        self.assertGreater(len(levels), 1)  # the largest shapes are beyond the range of the other folds
+        names = ' and '.join(f'{name} ({count})' for name, count in levels.items())
+        self.assertTrue(self.with_registry(*arguments).output.startswith(f'{names} estimates for '), names)
+
     def test_no_calibrated_estimate_without_a_calibration(self):
         judged = self.with_registry('validate', '--hardware', 'b200', '--measurements', self.renamed('B200'), '--json').json()
         self.assertEqual((judged['count'], judged['without_estimate']), (0, 144))
