@@ -9,7 +9,7 @@
 
 namespace aaco::serving {
 
-inline constexpr std::size_t kMaxEventBytes = std::size_t{4} << 20;  // no server streams tokens in larger events
+inline constexpr std::size_t kMaxEventBytes = std::size_t{16} << 20;  // a whole answer in one event stays below it
 
 // Takes a text/event-stream apart (HTML standard, section 9.2): LF, CRLF and CR line ends, comments, several data lines per
 // event, events cut at any byte. `id` and `retry` are ignored.

@@ -1,4 +1,6 @@
 """`aaco llm` against the server with faults (tests/serving): figures from that server's own log, and what is refused."""
+import csv
+import decimal
 import json
 import os
 import pathlib
@@ -10,6 +12,9 @@ import unittest
 import program
 
 SERVER = pathlib.Path(os.environ.get('AACO_FAULT_SERVER', str(pathlib.Path(program.PROGRAM).parents[1] / 'tests/aaco_fault_server')))
+
+AZURE = (pathlib.Path(os.environ.get('AACO_REAL_DATA', pathlib.Path(__file__).parents[2].parent / 'shared' / 'data'))
+         / 'traces/llm_traces/Azure_PublicDataset/AzureLLMInferenceTrace_code.csv')
 
 
 @unittest.skipUnless(SERVER.is_file(), 'skipped, the fault server is not built')
@@ -130,6 +135,19 @@ class Measured(LlmTest):
         trace.write_text('TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97,48,3\n2023-11-16 18:17:04.03,31,2\n')
         session = self.measured('plain', '--replay', trace, '--warmup', 0)
         self.assertEqual(self.value(session, 'llm.request_count'), 2)
+
+    @unittest.skipUnless(AZURE.is_file(), f'skipped, no real trace at {AZURE} (AACO_REAL_DATA)')
+    def test_replay_of_a_real_trace(self):
+        speed, count = 50, 300
+        with open(AZURE, newline='') as file:
+            wanted = [row for row, _ in zip(csv.DictReader(file), range(count))]
+        session = self.measured('plain', '--replay', AZURE, '--replay-speed', speed, '--requests', count, '--warmup', 0)
+        rows = self.query(session, 'scheduled_ns, prompt_tokens_asked, output_tokens_asked')
+        rows = sorted([int(value) for value in row] for row in rows)
+        self.assertEqual([row[1:] for row in rows], [[int(row['ContextTokens']), int(row['GeneratedTokens'])] for row in wanted])
+        clock = [decimal.Decimal(row['TIMESTAMP'].rsplit(':', 2)[1]) * 60 + decimal.Decimal(row['TIMESTAMP'].rsplit(':', 1)[1]) for row in wanted]
+        for row, at in zip(rows, clock):  # minutes and seconds: the slice is shorter than an hour
+            self.assertAlmostEqual(row[0] - rows[0][0], float((at - clock[0]) * 1_000_000_000) / speed, delta=100)
 
     def test_secrets_are_not_stored(self):
         key = self.folder / 'key'

@@ -131,11 +131,14 @@ void slow_headers(Peer& peer) {
   finish(peer);
 }
 
-void long_line(Peer& peer) {
+// One event with megabytes in one line.
+void line_of(Peer& peer, std::size_t mebibytes) {
   peer.stream_header();
-  peer.event(content(std::string(std::size_t{10} << 20, 'x')), 1);
+  peer.event(content(std::string(mebibytes << 20, 'x')), 1);
   finish(peer);
 }
+void long_line(Peer& peer) { line_of(peer, 10); }
+void oversized_line(Peer& peer) { line_of(peer, 20); }
 
 // Content-Length instead of chunks.
 void sized(Peer& peer) {
@@ -182,6 +185,7 @@ const Named kScenarios[] = {
     {"gzip", zipped},
     {"slow_headers", slow_headers},
     {"long_line", long_line},
+    {"oversized_line", oversized_line},
     {"sized", sized},
     {"tools", tools},
     {"continuous", continuous},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "analytics/rootcause.h"
@@ -72,6 +73,18 @@ bool threads_wait(const Side& a, const Side& b, const Decomposition& decompositi
          (decomposition.delta_ns != 0 && waits_of_others(a, b) / decomposition.delta_ns >= kMinWaitShare);
 }
 
+// A runtime that chooses its threads by the CPUs allowed uses fewer of them: nothing waits, and all computing takes longer.
+constexpr double kAllInUse = 0.85;    // of the CPUs allowed on the slower side
+constexpr double kMoreInUse = 1.15;   // times these were in use on the faster one
+bool computes_on_fewer(const Side& a, const Side& b, const hardware::Difference& allowed, double delta_ns) {
+  const bool slower = delta_ns > 0;
+  const double few = std::strtod((slower ? allowed.b : allowed.a).c_str(), nullptr);
+  const double many = std::strtod((slower ? allowed.a : allowed.b).c_str(), nullptr);
+  const auto used = (slower ? b : a).signals.get("process.cpu_use_cores");
+  const auto used_before = (slower ? a : b).signals.get("process.cpu_use_cores");
+  return few > 0 && few < many && used && used_before && *used >= kAllInUse * few && *used_before >= kMoreInUse * few;
+}
+
 std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Decomposition& decomposition,
                                         const std::vector<hardware::Difference>& differences) {
   std::vector<Cause> causes;
@@ -84,7 +97,8 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
   for (const hardware::Difference& difference : differences) {
     if (difference.a.empty() || difference.b.empty()) continue;  // one side does not know it
     for (const Configuration& one : kConfigurations)
-      if (difference.key == one.key && (one.key != kAllowedCores || threads_wait(a, b, decomposition)))
+      if (difference.key == one.key && (one.key != kAllowedCores || threads_wait(a, b, decomposition) ||
+                                        computes_on_fewer(a, b, difference, decomposition.delta_ns)))
         add(std::string(one.cause), std::string(one.title), difference);
     // A type or batch that differs makes the model or its shapes differ too: it is named once.
     if (difference.key == "model.hash" && !has("dtype")) {
@@ -165,6 +179,16 @@ void rule_out_waits_that_follow(const Side& a, const Side& b, double delta_ns, s
     weights[std::string(kSlowerExecution)] = 1;
 }
 
+// Where the profiled pass puts the difference into the nodes, the host around them is not its cause.
+constexpr double kMostOfIt = 0.8, kNoneOfIt = 0.05;
+void rule_out_the_host_beside_nodes(const Decomposition& decomposition, std::map<std::string, double>& weights) {
+  if (!decomposition.profiled || share_of(decomposition, "node") + share_of(decomposition, "launch") < kMostOfIt) return;
+  const auto found = weights.find("host_computing");
+  if (found == weights.end() || share_of(decomposition, "host_computing") >= kNoneOfIt) return;
+  weights[std::string(kSlowerExecution)] += found->second;
+  weights.erase("host_computing");
+}
+
 std::vector<std::string> evidence_of(const Decomposition& decomposition, std::size_t most) {
   std::vector<std::string> rows;
   for (const Part& part : decomposition.parts)
@@ -227,6 +251,7 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
     weights = causes_by_parts(a, b, decomposition);
   }
   rule_out_idle_neighbours(a, b, decomposition.delta_ns, weights);
+  rule_out_the_host_beside_nodes(decomposition, weights);
   rule_out_waits_that_follow(a, b, decomposition.delta_ns, weights);
   double sum = 0;
   for (const auto& [id, weight] : weights) sum += weight;

@@ -337,6 +337,36 @@ TEST(Causes, FewerCpusMatterOnlyToWaitingThreads) {
   EXPECT_NE(first_cause(calm(), b, {fewer}), "cpu_placement");
 }
 
+TEST(Causes, FewerCpusThatAreAllInUseAreTheCause) {
+  const hardware::Difference fewer{"cpu.allowed_cores", "4", "1", hardware::Severity::soft, ""};
+  Side a = calm(), b = calm();
+  b.call_ns = 3000;
+  b.account->cpu_ns = 3000;
+  a.signals.set("process.cpu_use_cores", 3.6), b.signals.set("process.cpu_use_cores", 1);
+  EXPECT_EQ(first_cause(a, b, {fewer}), "cpu_placement") << "one thread where there were four, and none waits";
+  EXPECT_EQ(first_cause(b, a, {{"cpu.allowed_cores", "1", "4", hardware::Severity::soft, ""}}), "cpu_placement");
+  a.signals.set("process.cpu_use_cores", 1);
+  EXPECT_NE(first_cause(a, b, {fewer}), "cpu_placement") << "one thread on either side";
+}
+
+TEST(Causes, HostIsNoCauseOfTimeInNodes) {
+  const auto document = core::read_json_file(AACO_SOURCE_DIR "/data/bottleneck/causes.json");
+  ASSERT_TRUE(document);
+  const auto model = bottleneck::model_from_json(*document, feature_names(book()));
+  ASSERT_TRUE(model) << model.error().text();
+  const auto names_host = [&](const Side& a, const Side& b) {
+    const auto causes = find_causes(a, b, *decompose(a, b), {}, book(), &*model);
+    return std::any_of(causes.begin(), causes.end(), [](const Cause& cause) { return cause.id == "host_computing"; });
+  };
+  const Profiled a(600, 300, 100);
+  Profiled nodes(900, 300, 100);
+  nodes.side.call_ns = nodes.side.account->cpu_ns.emplace(1300);
+  EXPECT_FALSE(names_host(a.side, nodes.side));
+  Side slower = calm();
+  slower.call_ns = slower.account->cpu_ns.emplace(1300);
+  EXPECT_TRUE(names_host(calm(), slower)) << "without a profiled pass it may be";
+}
+
 TEST(Causes, MoreSmallerNodesAreLaunchOverhead) {
   Side a = calm(), b = calm();
   b.call_ns = 1500;

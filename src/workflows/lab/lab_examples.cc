@@ -22,6 +22,7 @@ constexpr std::string_view kClassTag = "class=";
 constexpr double kMinEffect = 0.08;       // to be a cause: runs of this machine differ by less for no reason
 constexpr double kMinLimit = 0.15;        // to be what limits the session: below that more is gained elsewhere
 constexpr double kMinLaunching = 1;       // operators that were added limit it where they take as long as all the others
+constexpr double kMinOwnWait = 0.08;      // threads of the run that wait for a CPU, on average
 constexpr std::size_t kPartners = 2;      // undisturbed runs that each disturbed one is laid beside
 constexpr double kForeignCores = 0.15;    // CPUs that other processes used
 constexpr double kMaxForeignWait = 0.10;  // of the time of the calls
@@ -112,6 +113,9 @@ std::map<std::string, std::string> groups_of(const Labelled& one) {
   return groups;
 }
 
+// Whether threads of the run shared a CPU: a runtime that starts one thread for each CPU allowed has none that wait.
+bool own_threads_wait(const Labelled& one) { return one.facts->side.signals.get("process.wait_cores").value_or(0) >= kMinOwnWait; }
+
 void add_pair(const Labelled& a, const Labelled& b, const Judges& judges, LabExamples& out) {
   const auto decomposition = decompose(a.facts->side, b.facts->side);
   if (!decomposition) return;
@@ -122,7 +126,9 @@ void add_pair(const Labelled& a, const Labelled& b, const Judges& judges, LabExa
     out.unexplained_by_cause[b.cause].push_back(share);
   }
   const auto differences = hardware::compare_fingerprints(a.fingerprint, b.fingerprint);
-  if (!hardware::same_subject(differences)) {
+  // Who is allowed fewer CPUs may start fewer threads: the setting tells then, and no counter does.
+  const bool other_cpus = b.cause == "cpu_placement" && !own_threads_wait(b);
+  if (other_cpus || !hardware::same_subject(differences)) {
     const auto causes = find_causes(a.facts->side, b.facts->side, *decomposition, differences, judges.book, nullptr);
     laboratory::scoring::Prediction named{b.id, b.cause, "", {}, {}};
     for (const auto& cause : causes) named.ranking.push_back({cause.id, cause.probability});
@@ -152,6 +158,7 @@ bool is_cause(const Labelled& one, double effect) {
 }
 
 bool limits(const Labelled& one, double effect) {
+  if (one.cause == "cpu_placement" && !own_threads_wait(one)) return false;
   return effect >= (class_of_cause(one.cause) == "launch_bound" && one.label != "launch_bound" ? kMinLaunching : kMinLimit);
 }
 
