@@ -19,6 +19,8 @@ constexpr double kTinyNodeNs = 20'000;  // of the operators that came: shorter o
 constexpr double kMinOthersWait = 0.2;  // of the wait that other processes can explain, as in data/rules/bottleneck.yaml
 constexpr double kBusyOthers = 0.15;    // CPUs that other processes keep busy, from which on they are to blame for waits
 
+using Weights = std::map<std::string, double>;  // by cause
+
 double share_of(const Decomposition& decomposition, std::string_view group) {
   if (decomposition.delta_ns == 0) return 0;
   double ns = group == "unexplained" ? decomposition.unexplained_ns : 0;
@@ -111,8 +113,8 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
 }
 
 // Without a learned ranking: what the parts say.
-std::map<std::string, double> causes_by_parts(const Side& a, const Side& b, const Decomposition& decomposition) {
-  std::map<std::string, double> weights;
+Weights causes_by_parts(const Side& a, const Side& b, const Decomposition& decomposition) {
+  Weights weights;
   for (const char* id : {"cpu_throttling", "page_faults", "host_computing"})
     weights[id] = std::max(0.0, share_of(decomposition, id));
   double waits = std::max(0.0, share_of(decomposition, "run_queue_wait"));
@@ -146,20 +148,24 @@ std::map<std::string, double> causes_by_parts(const Side& a, const Side& b, cons
 
 // What the session shows where no class of bottlenecks is meant.
 constexpr std::string_view kSlowerExecution = "slower_execution", kMemoryContention = "memory_contention";
-std::string title_of(const bottleneck::RuleBook& book, const std::string& id) {
-  if (const auto* kind = book.find(id)) return kind->title;
-  if (id == kMemoryContention) return "memory contention with other threads or processes";
-  return id == kSlowerExecution ? "the same work takes longer, cause not recorded" : id;
+std::string title_of(const bottleneck::RuleBook& book, const std::string& id, bool slower) {
+  if (id == kSlowerExecution) return slower ? "the same work takes longer, cause not recorded" : "the same work takes less time, cause not recorded";
+  const auto* kind = book.find(id);
+  const std::string title = kind != nullptr         ? kind->title
+                            : id == kMemoryContention ? "memory contention with other threads or processes"
+                            : id == "stopped"         ? "process stopped (SIGSTOP, debugger or freezer)"
+                                                      : id;
+  return slower ? title : title + ", on side A only";
 }
 
 // Memory traffic of others is a cause only where others compute more on the slower side: other processes, or more threads of the
 // run. Otherwise the same work took longer for a reason that is not recorded.
-void rule_out_idle_neighbours(const Side& a, const Side& b, double delta_ns, std::map<std::string, double>& weights) {
+void rule_out_idle_neighbours(const Side& fast, const Side& slow, Weights& weights) {
   const auto found = weights.find(std::string(kMemoryContention));
   if (found == weights.end()) return;
   for (const char* id : {"others.cpu_use_cores", "process.cpu_use_cores"}) {
-    const auto before = a.signals.get(id), after = b.signals.get(id);
-    if (!before || !after || (delta_ns > 0 ? *after - *before : *before - *after) >= kBusyOthers) return;
+    const auto before = fast.signals.get(id), after = slow.signals.get(id);
+    if (!before || !after || *after - *before >= kBusyOthers) return;
   }
   weights[std::string(kSlowerExecution)] += found->second;
   weights.erase(std::string(kMemoryContention));
@@ -168,11 +174,14 @@ void rule_out_idle_neighbours(const Side& a, const Side& b, double delta_ns, std
 // Who computes longer beside the same load waits longer in proportion: the waits follow from the computing and are no cause.
 constexpr double kMoreComputing = 0.1;  // of the caller's CPU time per call
 constexpr double kInProportion = 1.3;   // of the wait that the computing alone explains
-void rule_out_waits_that_follow(const Side& a, const Side& b, double delta_ns, std::map<std::string, double>& weights) {
-  const auto &fast = delta_ns > 0 ? a.account : b.account, &slow = delta_ns > 0 ? b.account : a.account;
-  if (!fast || !slow || !fast->cpu_ns || !slow->cpu_ns || !fast->wait_ns || !slow->wait_ns || !(*fast->cpu_ns > 0)) return;
+bool waits_follow(const Side& fast_side, const Side& slow_side) {
+  const auto &fast = fast_side.account, &slow = slow_side.account;
+  if (!fast || !slow || !fast->cpu_ns || !slow->cpu_ns || !fast->wait_ns || !slow->wait_ns || !(*fast->cpu_ns > 0)) return false;
   const double more = *slow->cpu_ns / *fast->cpu_ns - 1;
-  if (more < kMoreComputing || *slow->wait_ns - *fast->wait_ns > kInProportion * more * *fast->wait_ns) return;
+  return more >= kMoreComputing && *slow->wait_ns - *fast->wait_ns <= kInProportion * more * *fast->wait_ns;
+}
+void rule_out_waits_that_follow(const Side& fast, const Side& slow, Weights& weights) {
+  if (!waits_follow(fast, slow)) return;
   weights.erase("cpu_contention");
   weights.erase("cpu_placement");
   if (std::all_of(weights.begin(), weights.end(), [](const auto& one) { return one.second <= 0; }))
@@ -181,12 +190,91 @@ void rule_out_waits_that_follow(const Side& a, const Side& b, double delta_ns, s
 
 // Where the profiled pass puts the difference into the nodes, the host around them is not its cause.
 constexpr double kMostOfIt = 0.8, kNoneOfIt = 0.05;
-void rule_out_the_host_beside_nodes(const Decomposition& decomposition, std::map<std::string, double>& weights) {
+void rule_out_the_host_beside_nodes(const Decomposition& decomposition, Weights& weights) {
   if (!decomposition.profiled || share_of(decomposition, "node") + share_of(decomposition, "launch") < kMostOfIt) return;
   const auto found = weights.find("host_computing");
   if (found == weights.end() || share_of(decomposition, "host_computing") >= kNoneOfIt) return;
   weights[std::string(kSlowerExecution)] += found->second;
   weights.erase("host_computing");
+}
+
+// A CPU that the caller waited for was used by other threads of the run, or by other processes: the run's own CPU time tells.
+constexpr double kOwnUse = 0.5;  // of the added wait
+void rule_out_threads_that_did_not_run(const Side& fast, const Side& slow, Weights& weights) {
+  const auto found = weights.find("cpu_placement");
+  if (found == weights.end() || !fast.account || !slow.account) return;
+  const auto &before = *fast.account, &after = *slow.account;
+  if (!before.wait_ns || !after.wait_ns || !after.process_cpu_ns || !after.cpu_ns || *after.wait_ns <= *before.wait_ns) return;
+  if (*after.process_cpu_ns - *after.cpu_ns >= kOwnUse * (*after.wait_ns - *before.wait_ns)) return;
+  weights["cpu_contention"] += found->second;
+  weights.erase("cpu_placement");
+}
+
+// Sleep while the process was stopped: by the scheduler's events, otherwise by the count of stops.
+double stopped_share(const Side& fast, const Side& slow, const Decomposition& decomposition) {
+  constexpr double kMinStops = 0.01;  // per call
+  const double watched = share_of(decomposition, "host_waiting:stopped");
+  if (watched > 0) return std::min(1.0, watched);
+  const bool recorded = std::any_of(decomposition.parts.begin(), decomposition.parts.end(),
+                                    [](const Part& part) { return part.id.starts_with("host_waiting:"); });
+  if (recorded || !fast.account || !slow.account) return 0;
+  const double stops = slow.account->stops.value_or(0) - fast.account->stops.value_or(0);
+  return stops >= kMinStops ? std::clamp(share_of(decomposition, "host_waiting"), 0.0, 1.0) : 0;
+}
+
+void scale(Weights& weights, double to) {
+  double sum = 0;
+  for (const auto& [id, weight] : weights) sum += std::max(0.0, weight);
+  for (auto& [id, weight] : weights) weight = sum > 0 ? std::max(0.0, weight) * to / sum : 0;
+}
+
+// What made `slow` slower than `fast`. The scheduler's events, where they tell most of it, come before the learned ranking.
+constexpr double kToldByEvents = 0.5;  // of the difference
+constexpr double kMinStopped = 0.2;
+Weights measured_causes(const Side& fast, const Side& slow, const Decomposition& decomposition, const bottleneck::RuleBook& book,
+                        const bottleneck::LearnedModel* model) {
+  Weights weights;
+  double told = 0;
+  for (const Part& part : decomposition.parts)
+    if (part.id.starts_with("host_waiting:")) told += std::max(0.0, part.ns / decomposition.delta_ns);
+  if (model != nullptr && fast.account && slow.account && told < kToldByEvents) {
+    const auto features = features_of(fast, slow, decomposition, book);
+    auto ranking = bottleneck::score(*model, features);
+    bottleneck::rule_out(book, features, ranking);
+    for (const auto& one : ranking) weights[one.class_id] = one.probability;
+  } else {
+    weights = causes_by_parts(fast, slow, decomposition);
+  }
+  rule_out_idle_neighbours(fast, slow, weights);
+  rule_out_the_host_beside_nodes(decomposition, weights);
+  rule_out_waits_that_follow(fast, slow, weights);
+  rule_out_threads_that_did_not_run(fast, slow, weights);
+  if (const double stopped = stopped_share(fast, slow, decomposition); stopped >= kMinStopped) {
+    scale(weights, 1 - stopped);
+    weights["stopped"] = stopped;
+  }
+  return weights;
+}
+
+// The share of the difference that no setting explains but those of CPUs and threads: waiting for a CPU, a quota, a stop.
+double foreign_share(const Side& fast, const Side& slow, const Decomposition& decomposition, const std::vector<Cause>& settings) {
+  constexpr double kMinForeign = 0.2;
+  for (const Cause& setting : settings)
+    for (const std::string_view of_cpus : {"threads", "cpu_placement", "cpu_throttling"})
+      if (setting.id == of_cpus) return 0;
+  double share = std::max(0.0, share_of(decomposition, "cpu_throttling")) + stopped_share(fast, slow, decomposition);
+  if (!waits_follow(fast, slow)) share += std::max(0.0, share_of(decomposition, "run_queue_wait"));
+  return share >= kMinForeign ? std::min(1.0, share) : 0;
+}
+
+// Of the causes by parts, those of the foreign share.
+Weights foreign_causes(Weights weights) {
+  std::erase_if(weights, [](const auto& one) {
+    for (const std::string_view id : {"cpu_contention", "cpu_placement", "cpu_throttling", "migration", "stopped"})
+      if (one.first == id) return false;
+    return true;
+  });
+  return weights;
 }
 
 std::vector<std::string> evidence_of(const Decomposition& decomposition, std::size_t most) {
@@ -201,7 +289,7 @@ std::vector<std::string> evidence_of(const Decomposition& decomposition, std::si
 // The part whose time a cause takes.
 std::string_view part_of(std::string_view cause) {
   if (cause == "cpu_contention" || cause == "cpu_placement" || cause == "interrupts") return "run_queue_wait";
-  if (cause == "storage") return "host_waiting";  // the counters do not say what a sleep waited for
+  if (cause == "storage" || cause == "stopped") return "host_waiting";  // the counters do not say what a sleep waited for
   for (const std::string_view group : trained::kGroups)
     if (group == cause) return group;
   return "node";
@@ -233,36 +321,28 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
                                const bottleneck::LearnedModel* model) {
   if (decomposition.delta_ns == 0) return {};
   std::vector<Cause> causes = configuration_causes(a, b, decomposition, differences);
-  const double certain = causes.empty() ? 0 : kCertain;
+  // What made the slower side slower explains a faster B as well: B no longer has it.
+  const bool slower = decomposition.delta_ns > 0;
+  const Side &fast = slower ? a : b, &slow = slower ? b : a;
+  const Decomposition slowdown = slower ? decomposition : decompose(b, a).value_or(decomposition);
+  const double foreign = causes.empty() ? 0 : foreign_share(fast, slow, slowdown, causes);
+  const double certain = causes.empty() ? 0 : kCertain * (1 - foreign);
   const auto evidence = evidence_of(decomposition, 4);
   for (Cause& cause : causes) {
     cause.probability = certain / static_cast<double>(causes.size());
     cause.share_ratio = share_of(decomposition, "node") + share_of(decomposition, "launch");
     cause.evidence.insert(cause.evidence.end(), evidence.begin(), evidence.end());
   }
-  std::map<std::string, double> weights;
-  if (model != nullptr && a.account && b.account) {
-    const auto features = features_of(a, b, decomposition, book);
-    auto ranking = bottleneck::score(*model, features);
-    // What must have been seen for a slower run speaks of B; of a faster one A had it.
-    if (decomposition.delta_ns > 0) bottleneck::rule_out(book, features, ranking);
-    for (const auto& one : ranking) weights[one.class_id] = one.probability;
-  } else {
-    weights = causes_by_parts(a, b, decomposition);
-  }
-  rule_out_idle_neighbours(a, b, decomposition.delta_ns, weights);
-  rule_out_the_host_beside_nodes(decomposition, weights);
-  rule_out_waits_that_follow(a, b, decomposition.delta_ns, weights);
-  double sum = 0;
-  for (const auto& [id, weight] : weights) sum += weight;
-  for (const auto& [id, weight] : weights) {
-    if (weight <= 0) continue;
-    const double probability = (1 - certain) * weight / sum;
+  Weights weights = measured_causes(fast, slow, slowdown, book, foreign > 0 ? nullptr : model);
+  if (foreign > 0) weights = foreign_causes(std::move(weights));
+  scale(weights, 1 - certain);
+  for (const auto& [id, probability] : weights) {
+    if (probability <= 0) continue;
     const auto same = std::find_if(causes.begin(), causes.end(), [name = id](const Cause& cause) { return cause.id == name; });
     if (same != causes.end())
       same->probability += probability;  // a setting that differs, and the counters show it
     else
-      causes.push_back({id, title_of(book, id), probability, share_of(decomposition, part_of(id)), evidence});
+      causes.push_back({id, title_of(book, id, slower), probability, share_of(decomposition, part_of(id)), evidence});
   }
   std::stable_sort(causes.begin(), causes.end(), [](const auto& x, const auto& y) { return x.probability > y.probability; });
   return causes;

@@ -314,7 +314,7 @@ TEST(Causes, ACauseIsListedOnce) {
 TEST(Causes, ConfigurationDifferencesComeFirst) {
   Side b = calm();
   b.call_ns = 1500;
-  b.account->wait_ns = 500;
+  b.account->cpu_ns = 1500;
   EXPECT_EQ(first_cause(calm(), b, {{"threads.intra", "2", "1", hardware::Severity::hard, ""}}), "threads");
   EXPECT_EQ(first_cause(calm(), b,
                         {{"dtype", "float32", "float16", hardware::Severity::hard, ""},
@@ -322,7 +322,61 @@ TEST(Causes, ConfigurationDifferencesComeFirst) {
             "data_type");
   EXPECT_EQ(first_cause(calm(), b, {{"model.hash", "a", "b", hardware::Severity::hard, ""}}), "model");
   // A fact that one side does not know may have been equal.
-  EXPECT_EQ(first_cause(calm(), b, {{"threads.intra", "2", "", hardware::Severity::soft, ""}}), "cpu_placement");
+  EXPECT_EQ(first_cause(calm(), b, {{"threads.intra", "2", "", hardware::Severity::soft, ""}}), "slower_execution");
+}
+
+TEST(Causes, AModelExplainsNoWaitForACpu) {
+  const hardware::Difference model{"model.hash", "a", "b", hardware::Severity::hard, ""};
+  Side b = calm();
+  b.call_ns = 2000;
+  b.account->cpu_ns = 1100;
+  b.account->wait_ns = 900;
+  b.account->process_cpu_ns = 1100;
+  b.signals.set("others.cpu_use_cores", 0.9);
+  const auto causes = find_causes(calm(), b, *decompose(calm(), b), {model}, book(), nullptr);
+  EXPECT_EQ(causes.front().id, "cpu_contention");
+  EXPECT_NEAR(causes.front().probability, 0.9, 0.05);
+  EXPECT_EQ(causes.at(1).id, "model");
+  EXPECT_EQ(first_cause(calm(), b, {{"threads.intra", "1", "2", hardware::Severity::hard, ""}}), "threads") << "they may wait";
+}
+
+TEST(Causes, AFasterRunLacksWhatTheSlowerOneHad) {
+  Side slow = calm();
+  slow.call_ns = 1500;
+  slow.account->wait_ns = 500;
+  slow.signals.set("others.cpu_use_cores", 0.9), slow.signals.set("others.wait_ratio", 0.9);
+  const auto causes = find_causes(slow, calm(), *decompose(slow, calm()), {}, book(), nullptr);
+  EXPECT_EQ(causes.front().id, first_cause(calm(), slow));
+  EXPECT_EQ(causes.front().title, "CPU contention with other processes, on side A only");
+  Side asleep = calm();
+  asleep.call_ns = 1500;
+  asleep.account->blocked_ns = 500;
+  EXPECT_EQ(first_cause(asleep, calm()), first_cause(calm(), asleep));
+  Side computing = calm();
+  computing.call_ns = 1500;
+  computing.account->cpu_ns = 1500;
+  EXPECT_EQ(find_causes(computing, calm(), *decompose(computing, calm()), {}, book(), nullptr).front().title,
+            "the same work takes less time, cause not recorded");
+}
+
+TEST(Causes, ThreadsThatDidNotRunShareNoCpu) {
+  Side a = calm(), b = calm();
+  a.account->process_cpu_ns = b.account->process_cpu_ns = 1010;  // one thread
+  b.call_ns = 1500;
+  b.account->wait_ns = 500;
+  EXPECT_EQ(first_cause(a, b), "cpu_contention");
+  b.account->process_cpu_ns = 1500;
+  EXPECT_EQ(first_cause(a, b), "cpu_placement") << "another thread of the run had the CPU";
+}
+
+TEST(Causes, StopsAreNamed) {
+  Side b = calm();
+  b.call_ns = 1500;
+  b.account->blocked_ns = 500;
+  EXPECT_EQ(first_cause(calm(), b), "host_waiting");
+  b.account->stops = 0.5;
+  EXPECT_EQ(first_cause(calm(), b), "stopped");
+  EXPECT_EQ(first_cause(b, calm()), "stopped");
 }
 
 TEST(Causes, FewerCpusMatterOnlyToWaitingThreads) {

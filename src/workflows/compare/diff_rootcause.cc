@@ -57,10 +57,31 @@ std::string sentence(const analytics::rootcause::Decomposition& difference, cons
   return text + fmt::format("; {} unexplained", core::format_percent(std::abs(unexplained) < kRounding ? 0 : unexplained));
 }
 
+// What to do about sleep whose cause the scheduler's events tell; empty where they do not.
+std::string of_recorded_sleep(const analytics::rootcause::Decomposition& difference) {
+  static const std::map<std::string, std::string, std::less<>> kRemedies = {
+      {"host_waiting:lock", "shorten or remove the lock that the caller waits for (the off-CPU stacks name it)"},
+      {"host_waiting:timer", "remove the sleep or the timed wait in the call (the off-CPU stacks name it)"},
+      {"host_waiting:io", "move the I/O out of the call, or read and write ahead (the off-CPU stacks name it)"}};
+  const analytics::rootcause::Part* largest = nullptr;
+  for (const auto& part : difference.parts)
+    if (part.id.starts_with("host_waiting:") && (largest == nullptr || part.ns > largest->ns)) largest = &part;
+  const auto found = largest == nullptr ? kRemedies.end() : kRemedies.find(largest->id);
+  return found == kRemedies.end() ? std::string() : found->second;
+}
+
 std::string advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,
                    const analytics::rootcause::Cause& cause) {
   if (difference.delta_ns < 0) return "no action needed: B is faster; approve it as the new baseline";
+  constexpr double kWorthActing = 0.5;
+  if (cause.probability < kWorthActing)
+    return "no cause is likely enough to act on: record both sides with 'aaco run --profile --ebpf' and compare again";
+  if (cause.id == "stopped") return "find what stops the process: job control (SIGSTOP, Ctrl-Z), a debugger, a cgroup freezer";
+  if (cause.id == "host_waiting")
+    if (const std::string known = of_recorded_sleep(difference); !known.empty()) return known;
   if (const auto* kind = judges.book.find(cause.id)) return kind->strategies.front();
+  if (cause.id == "slower_execution")
+    return "compare clocks, temperature, libraries and environment of both sides; 'aaco run --profile' on both names the operators";
   return "revert the change (" + cause.title + "), or approve it as the new baseline";
 }
 
