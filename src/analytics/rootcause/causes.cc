@@ -153,7 +153,7 @@ std::string title_of(const bottleneck::RuleBook& book, const std::string& id, bo
   const auto* kind = book.find(id);
   const std::string title = kind != nullptr         ? kind->title
                             : id == kMemoryContention ? "memory contention with other threads or processes"
-                            : id == "stopped"         ? "process stopped (SIGSTOP, debugger or freezer)"
+                            : id == "stopped"         ? "process stopped"
                                                       : id;
   return slower ? title : title + ", on side A only";
 }
@@ -196,6 +196,13 @@ void rule_out_the_host_beside_nodes(const Decomposition& decomposition, Weights&
   if (found == weights.end() || share_of(decomposition, "host_computing") >= kNoneOfIt) return;
   weights[std::string(kSlowerExecution)] += found->second;
   weights.erase("host_computing");
+}
+
+// That a cause with this measured share of the difference is the main one: from 35 to 65 % either may be.
+double probability_of_most(double share) {
+  if (share <= 0) return 0;
+  constexpr double kNever = 0.35, kAlways = 0.65;
+  return std::clamp((share - kNever) / (kAlways - kNever), 1 - kCertain, kCertain);
 }
 
 // A CPU that the caller waited for was used by other threads of the run, or by other processes: the run's own CPU time tells.
@@ -244,14 +251,15 @@ Weights measured_causes(const Side& fast, const Side& slow, const Decomposition&
     for (const auto& one : ranking) weights[one.class_id] = one.probability;
   } else {
     weights = causes_by_parts(fast, slow, decomposition);
+    for (auto& [id, weight] : weights) weight *= std::max(0.0, weight);  // the largest part is the likeliest cause by more than its share
   }
   rule_out_idle_neighbours(fast, slow, weights);
   rule_out_the_host_beside_nodes(decomposition, weights);
   rule_out_waits_that_follow(fast, slow, weights);
   rule_out_threads_that_did_not_run(fast, slow, weights);
   if (const double stopped = stopped_share(fast, slow, decomposition); stopped >= kMinStopped) {
-    scale(weights, 1 - stopped);
-    weights["stopped"] = stopped;
+    scale(weights, 1 - probability_of_most(stopped));
+    weights["stopped"] = probability_of_most(stopped);
   }
   return weights;
 }
@@ -326,7 +334,7 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
   const Side &fast = slower ? a : b, &slow = slower ? b : a;
   const Decomposition slowdown = slower ? decomposition : decompose(b, a).value_or(decomposition);
   const double foreign = causes.empty() ? 0 : foreign_share(fast, slow, slowdown, causes);
-  const double certain = causes.empty() ? 0 : kCertain * (1 - foreign);
+  const double certain = causes.empty() ? 0 : kCertain * (1 - probability_of_most(foreign));
   const auto evidence = evidence_of(decomposition, 4);
   for (Cause& cause : causes) {
     cause.probability = certain / static_cast<double>(causes.size());

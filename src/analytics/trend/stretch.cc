@@ -13,6 +13,7 @@ namespace {
 constexpr double kNsPerDay = 86'400e9;
 constexpr std::size_t kMaxPoints = 2000;  // of a line: all slopes between them are formed
 constexpr double kNormalConsistency = 1.4826;
+constexpr double kLineGain = 2;   // BIC by which it must beat any single step to be called a drift: positive evidence
 constexpr double kSlopeGain = 6;  // BIC by which a slope must beat steps: strong evidence (Kass and Raftery, JASA 90, 1995)
 
 double spread(std::vector<double> residuals) {
@@ -45,9 +46,25 @@ std::vector<double> step_residuals(const std::vector<double>& values, const std:
   return residuals;
 }
 
+// Of the mean distance, which counts a step near the end as well: the median distance does not see few values.
 double information(const std::vector<double>& residuals, double floor, double parameters) {
   const auto n = static_cast<double>(residuals.size());
-  return 2 * n * std::log(std::max(spread(residuals), floor)) + parameters * std::log(n);
+  double sum = 0;
+  for (const double value : residuals) sum += std::abs(value);
+  return 2 * n * std::log(std::max(sum / n, floor)) + parameters * std::log(n);
+}
+
+// The correlation of neighbours of what a line leaves, without the bias of few values (Kendall, Biometrika 41, 1954, for a line).
+double neighbours_correlation(const std::vector<double>& residuals) {
+  double product = 0, square = 0;
+  for (std::size_t i = 0; i < residuals.size(); ++i) {
+    square += residuals[i] * residuals[i];
+    if (i > 0) product += residuals[i] * residuals[i - 1];
+  }
+  if (!(square > 0)) return 0;
+  constexpr double kMax = 0.95;
+  const double seen = product / square;
+  return std::clamp(seen + (2 + 4 * seen) / static_cast<double>(residuals.size()), 0.0, kMax);
 }
 
 }  // namespace
@@ -72,7 +89,10 @@ std::optional<Line> line_through(const std::vector<double>& x, const std::vector
   Line line{fit->slope, fit->intercept, fit->slope_ci95, 0, {}};
   std::vector<double> residuals = line_residuals(line, x, values, start);
   line.residual_deviation = spread(residuals);
-  if (line.slope_ci95) widen(static_cast<double>(residuals.size()) / stats::effective_sample_size(residuals), line);
+  if (line.slope_ci95) {
+    const double rho = neighbours_correlation(residuals);
+    widen(std::max(static_cast<double>(residuals.size()) / stats::effective_sample_size(residuals), (1 + rho) / (1 - rho)), line);
+  }
   if (line.intercept + line.slope * x[start] <= 0 || line.intercept + line.slope * x.back() <= 0) return line;
   for (std::size_t i = 0; i < residuals.size(); ++i) residuals[i] /= line.intercept + line.slope * x[start + i];
   line.residual_ratio = spread(std::move(residuals));
@@ -98,6 +118,18 @@ std::size_t stretch_start(const std::vector<double>& x, const std::vector<double
     if (of_line + kSlopeGain < of_steps) best = start;
   }
   return best;
+}
+
+bool rather_a_line(const std::vector<double>& x, const std::vector<double>& values, std::size_t start) {
+  constexpr std::size_t kMinPiece = 2, kMaxPlaces = 64;
+  const auto line = line_through(x, values, start);
+  if (!line || values.size() < start + 2 * kMinPiece) return false;
+  const double floor = 1e-9 * std::abs(stats::median(values));
+  const double of_line = information(line_residuals(*line, x, values, start), floor, 2);
+  const std::size_t stride = 1 + (values.size() - start) / kMaxPlaces;
+  for (std::size_t at = start + kMinPiece; at + kMinPiece <= values.size(); at += stride)
+    if (information(step_residuals(values, {start, at, values.size()}), floor, 3) < of_line + kLineGain) return false;
+  return true;
 }
 
 }  // namespace aaco::analytics::trend

@@ -26,4 +26,7 @@ struct Line {
 // Through the observations from `start` on; empty where they do not make a line.
 std::optional<Line> line_through(const std::vector<double>& x, const std::vector<double>& values, std::size_t start);
 
+// Whether a line through the observations from `start` on explains them better than one step at any place does (BIC).
+bool rather_a_line(const std::vector<double>& x, const std::vector<double>& values, std::size_t start);
+
 }  // namespace aaco::analytics::trend

@@ -46,12 +46,13 @@ void add_steps(const std::vector<stats::ChangePoint>& found, const std::vector<s
   }
 }
 
-void add_drift(const Line& line, double length, const Options& options, Trend& trend) {
+// `rather`: a line explains the stretch better than a step.
+void add_drift(const Line& line, bool rather, double length, const Options& options, Trend& trend) {
   if (!line.slope_ci95) return;
   Drift drift;
   drift.per_unit = line.slope;
   drift.per_unit_ci95 = *line.slope_ci95;
-  const bool sure = line.slope_ci95->low > 0 || line.slope_ci95->high < 0;
+  const bool sure = (line.slope_ci95->low > 0 || line.slope_ci95->high < 0) && rather;
   // A drift is told from chance, and is more than the threshold and than what single observations scatter by.
   const double moved = std::abs(line.slope) * length;
   drift.significant =
@@ -136,6 +137,32 @@ void add_alarms(Trend& trend) {
                     trend.breaks->latest ? time_of(trend, *trend.breaks->latest) + " at the latest" : "possibly never"));
 }
 
+struct Stretch {
+  double length = 0, start_level = 0;
+  Scatter scatter;
+};
+
+// The last segment as it is from `start` on: its level and drift go into `trend`.
+Stretch stretch_from(std::size_t start, const Places& places, const std::vector<double>& values, const Options& options,
+                     Trend& trend) {
+  trend.stretch_start = start;
+  trend.drift.reset();
+  const std::vector<double> segment(values.begin() + static_cast<std::ptrdiff_t>(start), values.end());
+  Stretch out;
+  out.length = places.x.back() - places.x[start];
+  trend.level = out.start_level = stats::median(segment);
+  out.scatter = {stats::robust_deviation(segment), false, static_cast<double>(segment.size())};
+  const auto line = segment.size() >= kMinForDrift ? line_through(places.x, values, start) : std::nullopt;
+  if (!line || out.length <= 0) return out;
+  add_drift(*line, rather_a_line(places.x, values, start), out.length, options, trend);
+  if (!trend.drift || !trend.drift->significant) return out;
+  out.start_level = line->intercept + line->slope * places.x[start];
+  trend.level = line->intercept + line->slope * places.x.back();
+  out.scatter.deviation = line->residual_ratio.value_or(line->residual_deviation);
+  out.scatter.relative = line->residual_ratio.has_value();
+  return out;
+}
+
 core::Status check(const std::vector<Observation>& series) {
   if (series.size() < kMinCount)
     return core::fail(core::ErrorCode::invalid_input,
@@ -173,26 +200,15 @@ core::Result<Trend> analyze(const std::vector<Observation>& series, const Option
   Trend trend;
   trend.in_days = places.in_days;
   trend.recent_change_probability = bayes.change_probability(kAgreement);
-  trend.stretch_start = stretch_start(places.x, values, found);
-  const std::vector<double> stretch(values.begin() + static_cast<std::ptrdiff_t>(trend.stretch_start), values.end());
-  const double length = places.x.back() - places.x[trend.stretch_start];
-  trend.level = stats::median(stretch);
-  double start_level = trend.level;
-  Scatter scatter{stats::robust_deviation(stretch), false, static_cast<double>(stretch.size())};
-  const auto line = stretch.size() >= kMinForDrift ? line_through(places.x, values, trend.stretch_start) : std::nullopt;
-  if (line && length > 0) {
-    add_drift(*line, length, options, trend);
-    if (trend.drift && trend.drift->significant) {
-      start_level = line->intercept + line->slope * places.x[trend.stretch_start];
-      trend.level = line->intercept + line->slope * places.x.back();
-      scatter.deviation = line->residual_ratio.value_or(line->residual_deviation);
-      scatter.relative = line->residual_ratio.has_value();
-    }
-  }
+  Stretch stretch = stretch_from(stretch_start(places.x, values, found), places, values, options, trend);
+  // Steps are part of a drift that is one; otherwise the last segment begins at the last of them.
+  const std::size_t last_step = found.empty() ? 0 : static_cast<std::size_t>(found.back().index);
+  if (trend.stretch_start < last_step && !(trend.drift && trend.drift->significant))
+    stretch = stretch_from(last_step, places, values, options, trend);
   if (trend.drift && trend.level > 0) trend.drift->ratio_per_unit = trend.drift->per_unit / trend.level;
   add_steps(found, bayes.changes(), options, trend);
-  trend.forecast = forecast_of(trend, scatter, length, options.horizon);
-  trend.breaks = break_of(trend, options, start_level);
+  trend.forecast = forecast_of(trend, stretch.scatter, stretch.length, options.horizon);
+  trend.breaks = break_of(trend, options, stretch.start_level);
   add_alarms(trend);
   return trend;
 }
