@@ -76,8 +76,8 @@ bool threads_wait(const Side& a, const Side& b, const Decomposition& decompositi
 }
 
 // A runtime that chooses its threads by the CPUs allowed uses fewer of them: nothing waits, and all computing takes longer.
-constexpr double kAllInUse = 0.85;    // of the CPUs allowed on the slower side
-constexpr double kMoreInUse = 1.15;   // times these were in use on the faster one
+constexpr double kAllInUse = 0.85;   // of the CPUs allowed on the slower side
+constexpr double kMoreInUse = 1.15;  // times these were in use on the faster one
 bool computes_on_fewer(const Side& a, const Side& b, const hardware::Difference& allowed, double delta_ns) {
   const bool slower = delta_ns > 0;
   const double few = std::strtod((slower ? allowed.b : allowed.a).c_str(), nullptr);
@@ -149,9 +149,10 @@ Weights causes_by_parts(const Side& a, const Side& b, const Decomposition& decom
 // What the session shows where no class of bottlenecks is meant.
 constexpr std::string_view kSlowerExecution = "slower_execution", kMemoryContention = "memory_contention";
 std::string title_of(const bottleneck::RuleBook& book, const std::string& id, bool slower) {
-  if (id == kSlowerExecution) return slower ? "the same work takes longer, cause not recorded" : "the same work takes less time, cause not recorded";
+  if (id == kSlowerExecution)
+    return slower ? "the same work takes longer, cause not recorded" : "the same work takes less time, cause not recorded";
   const auto* kind = book.find(id);
-  const std::string title = kind != nullptr         ? kind->title
+  const std::string title = kind != nullptr           ? kind->title
                             : id == kMemoryContention ? "memory contention with other threads or processes"
                             : id == "stopped"         ? "process stopped"
                                                       : id;
@@ -251,7 +252,8 @@ Weights measured_causes(const Side& fast, const Side& slow, const Decomposition&
     for (const auto& one : ranking) weights[one.class_id] = one.probability;
   } else {
     weights = causes_by_parts(fast, slow, decomposition);
-    for (auto& [id, weight] : weights) weight *= std::max(0.0, weight);  // the largest part is the likeliest cause by more than its share
+    for (auto& [id, weight] : weights)
+      weight *= std::max(0.0, weight);  // the largest part is the likeliest cause by more than its share
   }
   rule_out_idle_neighbours(fast, slow, weights);
   rule_out_the_host_beside_nodes(decomposition, weights);

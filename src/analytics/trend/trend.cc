@@ -27,6 +27,27 @@ Meaning meaning_of(double delta, const std::optional<bool>& lower_is_better) {
   return (delta > 0) == *lower_is_better ? Meaning::regression : Meaning::improvement;
 }
 
+bool near_any(const std::vector<std::int64_t>& places, std::int64_t index) {
+  return std::any_of(places.begin(), places.end(), [&](std::int64_t at) { return std::abs(at - index) <= kAgreement; });
+}
+
+// Noise of two levels, or a scatter that changes, makes segments whose levels differ by chance. A change of level is one that a
+// second method sees: the ranks of both segments alone, or the Bayesian detector where the ranks, if enough, do not contradict.
+void drop_unconfirmed(const std::vector<std::int64_t>& bayes, std::size_t count, std::vector<stats::ChangePoint>& found) {
+  constexpr double kByRanksAlone = 1e-3, kContradicted = 0.02;
+  constexpr std::int64_t kEnoughForRanks = 8;  // values of the shorter segment
+  std::vector<std::int64_t> bounds{0};
+  for (const auto& change : found) bounds.push_back(change.index);
+  bounds.push_back(static_cast<std::int64_t>(count));
+  std::size_t number = 0;
+  std::erase_if(found, [&](const stats::ChangePoint& change) {
+    ++number;
+    if (change.shape == stats::ChangeShape::bend || change.p_value <= kByRanksAlone) return false;
+    const std::int64_t shorter = std::min(bounds[number] - bounds[number - 1], bounds[number + 1] - bounds[number]);
+    return !near_any(bayes, change.index) || (shorter >= kEnoughForRanks && change.p_value > kContradicted);
+  });
+}
+
 void add_steps(const std::vector<stats::ChangePoint>& found, const std::vector<std::int64_t>& bayes, const Options& options,
                Trend& trend) {
   for (const auto& change : found) {
@@ -37,8 +58,7 @@ void add_steps(const std::vector<stats::ChangePoint>& found, const std::vector<s
     step.after = change.after;
     if (change.before > 0 && change.after > 0) step.delta_ratio = change.after / change.before - 1;
     step.p_value = change.p_value;
-    step.bayes_agrees =
-        std::any_of(bayes.begin(), bayes.end(), [&](std::int64_t at) { return std::abs(at - change.index) <= kAgreement; });
+    step.bayes_agrees = near_any(bayes, change.index);
     step.part_of_drift = step.index > trend.stretch_start;
     step.alarm = !step.part_of_drift && (!step.delta_ratio || std::abs(*step.delta_ratio) >= options.threshold_ratio);
     step.meaning = meaning_of(change.after - change.before, options.lower_is_better);
@@ -193,9 +213,11 @@ core::Result<Trend> analyze(const std::vector<Observation>& series, const Option
   std::vector<double> values;
   for (const Observation& one : series) values.push_back(one.value);
   const Places places = places_of(series);
-  const auto found = stats::find_changes(values);
   stats::OnlineChangeDetector bayes;
   for (const double value : values) bayes.add(value);
+  const auto agreeing = bayes.changes();
+  auto found = stats::find_changes(values);
+  drop_unconfirmed(agreeing, values.size(), found);
 
   Trend trend;
   trend.in_days = places.in_days;
@@ -206,7 +228,7 @@ core::Result<Trend> analyze(const std::vector<Observation>& series, const Option
   if (trend.stretch_start < last_step && !(trend.drift && trend.drift->significant))
     stretch = stretch_from(last_step, places, values, options, trend);
   if (trend.drift && trend.level > 0) trend.drift->ratio_per_unit = trend.drift->per_unit / trend.level;
-  add_steps(found, bayes.changes(), options, trend);
+  add_steps(found, agreeing, options, trend);
   trend.forecast = forecast_of(trend, stretch.scatter, stretch.length, options.horizon);
   trend.breaks = break_of(trend, options, stretch.start_level);
   add_alarms(trend);

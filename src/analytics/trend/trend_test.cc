@@ -170,6 +170,62 @@ TEST(Trend, ASeasonIsNeitherStepNorDrift) {
   EXPECT_TRUE(trend.steps.empty());
   EXPECT_TRUE(trend.alarms.empty());
 }
+// Of 100 series, how many raise an alarm.
+template <class Make>
+int alarmed(Make&& make) {
+  int count = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) count += analyzed(make(seed)).alarms.empty() ? 0 : 1;
+  return count;
+}
+
+TEST(Trend, AStepOfTheLastValuesIsNoDrift) {
+  EXPECT_GE(alarmed([](std::uint64_t seed) {
+              return made(
+                  60, 0.02, [](std::size_t i) { return i < 55 ? 100.0 : 112.0; }, seed);
+            }),
+            98);
+  const Trend trend = analyzed(made(60, 0.02, [](std::size_t i) { return i < 55 ? 100.0 : 112.0; }));
+  EXPECT_NEAR(trend.level, 112, 3);
+  EXPECT_FALSE(trend.drift && trend.drift->significant);
+}
+TEST(Trend, AStepOfAShortSeriesIsNoDrift) {
+  int drifts = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Trend trend = analyzed(made(
+        12, 0.02, [](std::size_t i) { return i < 6 ? 100.0 : 112.0; }, seed));
+    drifts += trend.drift && trend.drift->significant ? 1 : 0;
+  }
+  EXPECT_LE(drifts, 5);
+}
+TEST(Trend, CorrelatedNoiseRaisesNoAlarm) {
+  const auto correlated = [](std::uint64_t seed) {
+    core::Random random(seed);
+    double state = random.normal();
+    return made(30, 0, [&](std::size_t) {
+      state = 0.8 * state + 0.6 * random.normal();
+      return 100 + 2 * state;
+    });
+  };
+  EXPECT_LE(alarmed(correlated), 10);
+}
+TEST(Trend, TwoLevelsInTurnAreNoChange) {
+  const auto two = [](std::uint64_t seed) {
+    core::Random random(seed);
+    return made(200, 0, [&](std::size_t) { return random.uniform() < 0.3 ? 110.0 : 100.0; });
+  };
+  EXPECT_LE(alarmed(two), 8);
+}
+TEST(Trend, AScatterThatGrowsIsNoChangeOfLevel) {
+  const auto growing = [](std::uint64_t seed) {
+    core::Random random(seed);
+    return made(200, 0, [&](std::size_t i) { return 100 + (i < 100 ? 1 : 4) * random.normal(); });
+  };
+  EXPECT_LE(alarmed(growing), 8);
+  int changes = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) changes += analyzed(growing(seed)).steps.empty() ? 0 : 1;
+  EXPECT_LE(changes, 12);
+}
+
 TEST(Trend, TooShort) {
   EXPECT_THAT(analyze(made(5, 0, [](std::size_t) { return 1.0; })).error().message, HasSubstr("too short"));
 }

@@ -81,7 +81,8 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
     if (const std::string known = of_recorded_sleep(difference); !known.empty()) return known;
   if (const auto* kind = judges.book.find(cause.id)) return kind->strategies.front();
   if (cause.id == "slower_execution")
-    return "compare clocks, temperature, libraries and environment of both sides; 'aaco run --profile' on both names the operators";
+    return "compare clocks, temperature, libraries and environment of both sides; 'aaco run --profile' on both names the "
+           "operators";
   return "revert the change (" + cause.title + "), or approve it as the new baseline";
 }
 

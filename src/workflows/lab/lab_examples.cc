@@ -114,7 +114,9 @@ std::map<std::string, std::string> groups_of(const Labelled& one) {
 }
 
 // Whether threads of the run shared a CPU: a runtime that starts one thread for each CPU allowed has none that wait.
-bool own_threads_wait(const Labelled& one) { return one.facts->side.signals.get("process.wait_cores").value_or(0) >= kMinOwnWait; }
+bool own_threads_wait(const Labelled& one) {
+  return one.facts->side.signals.get("process.wait_cores").value_or(0) >= kMinOwnWait;
+}
 
 void add_pair(const Labelled& a, const Labelled& b, const Judges& judges, LabExamples& out) {
   const auto decomposition = decompose(a.facts->side, b.facts->side);
