@@ -8,6 +8,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "core/units.h"
+#include "tracelake/lake.h"
 
 namespace aaco::workflows {
 
@@ -21,6 +22,9 @@ struct QueryRequest {
 
 // The answer as text; with `output` the file's path and a line end.
 core::Result<std::string> query(const QueryRequest& request, const core::Paths& paths);
+
+// The answer in one of the formats table, csv and json.
+std::string format_rows(const tracelake::QueryResult& result, const std::string& format, int width);
 
 struct QueryLimits {
   std::size_t rows = 10'000;

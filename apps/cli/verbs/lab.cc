@@ -11,6 +11,7 @@
 #include "cli/options/run_options.h"
 #include "cli/output/session_output.h"
 #include "cli/verbs/lab_corpus.h"
+#include "cli/verbs/lab_fleet.h"
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
@@ -270,6 +271,7 @@ void add_lab(CLI::App& app, Context& context) {
   add_clean(*verb, context);
   add_score(*verb, context);
   add_train(*verb, context);
+  add_lab_fleet(*verb, context);
 }
 
 }  // namespace aaco::cli

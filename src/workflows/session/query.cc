@@ -153,6 +153,11 @@ std::string as_table(const QueryResult& result, int width) {
 
 }  // namespace
 
+std::string format_rows(const QueryResult& result, const std::string& format, int width) {
+  if (format == "csv") return as_csv(result);
+  return format == "json" ? as_json(result) : as_table(result, std::max(20, width));
+}
+
 namespace {
 
 core::Result<std::string> answer(const QueryRequest& request, tracelake::Lake& lake) {
@@ -163,9 +168,7 @@ core::Result<std::string> answer(const QueryRequest& request, tracelake::Lake& l
     return request.output + "\n";
   }
   AACO_ASSIGN(const QueryResult result, lake.query(request.sql));
-  std::string text = request.format == "csv"    ? as_csv(result)
-                     : request.format == "json" ? as_json(result)
-                                                : as_table(result, std::max(20, request.width));
+  std::string text = format_rows(result, request.format, request.width);
   if (request.output.empty()) return text;
   AACO_TRY(core::write_file_atomic(request.output, text));
   return request.output + "\n";

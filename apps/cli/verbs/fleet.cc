@@ -1,0 +1,103 @@
+#include "workflows/fleet.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/run_options.h"
+#include "cli/options/time_with_unit.h"
+#include "cli/output/fleet_output.h"
+
+namespace aaco::cli {
+namespace {
+
+using workflows::FleetReport;
+
+struct FleetOptions {
+  workflows::FleetRequest request;
+  std::string bin = "30min", last, node;
+  bool json = false, all = false;
+};
+
+void run_fleet(Context& context, const FleetOptions& options, const std::function<core::Json(const FleetReport&)>& document,
+               const std::function<std::string(const FleetReport&)>& text) {
+  workflows::FleetRequest request = options.request;
+  const auto bin = time_with_unit(options.bin, "--bin", "30min");
+  if (!bin) return context.fail(bin.error());
+  request.bin_ns = *bin;
+  if (!options.last.empty()) {
+    const auto last = time_with_unit(options.last, "--last", "7d");
+    if (!last) return context.fail(last.error());
+    request.last_ns = *last;
+  }
+  const auto report = workflows::analyse_fleet(request, make_services(context));
+  context.progress("");
+  if (!report) return context.fail(report.error());
+  if (!options.node.empty() && std::find(report->nodes.begin(), report->nodes.end(), options.node) == report->nodes.end())
+    return context.fail(core::Error{core::ErrorCode::not_found,
+                                    "no telemetry of node '" + options.node + "'",
+                                    "list the nodes with 'aaco fleet health'",
+                                    {}});
+  if (options.json) return context.print_json(document(*report));
+  context.print(text(*report));
+}
+
+CLI::App* add_answer(CLI::App& fleet, const std::shared_ptr<FleetOptions>& options, const std::string& name,
+                     const std::string& what) {
+  CLI::App* verb = fleet.add_subcommand(name, what);
+  verb->add_option("from", options->request.from,
+                   "Folder or file of telemetry (docs/formats/fleet.md), or clickhouse://HOST:PORT/DATABASE")
+      ->required();
+  verb->add_option("--last", options->last, "Analyse only the end of the data (e.g. 7d)")->type_name("TIME");
+  verb->add_option("--bin", options->bin, "Length of the bins that are compared")->type_name("TIME")->capture_default_str();
+  verb->add_flag("--json", options->json, "Print JSON");
+  return verb;
+}
+
+}  // namespace
+
+void add_fleet(CLI::App& app, Context& context) {
+  CLI::App* fleet = app.add_subcommand("fleet", "Compare the nodes and devices of a fleet with their peers");
+  fleet->require_subcommand(1);
+  fleet->footer(
+      "Examples:\n  aaco fleet status telemetry/\n  aaco fleet health telemetry/ --last 1d\n  aaco fleet stragglers telemetry/ "
+      "--json\n"
+      "Try it on a simulated fleet: aaco lab fleet --nodes 200 --days 2 --fault all --out telemetry");
+  auto options = std::make_shared<FleetOptions>();
+
+  add_answer(*fleet, options, "status", "Count nodes, devices, jobs, rows and findings")->callback([&context, options] {
+    run_fleet(context, *options, workflows::fleet_status_json, fleet_status_text);
+  });
+  CLI::App* health = add_answer(*fleet, options, "health", "List the nodes with findings and their evidence, most severe first");
+  health->add_option("--node", options->node, "Only this node");
+  health->callback([&context, options] {
+    run_fleet(
+        context, *options, [&](const FleetReport& report) { return workflows::fleet_findings_json(report, options->node); },
+        [&](const FleetReport& report) { return fleet_health_text(report, options->node); });
+  });
+  add_answer(*fleet, options, "outliers", "List devices and nodes that differ from their peers, one line each")
+      ->callback([&context, options] {
+        run_fleet(
+            context, *options, [](const FleetReport& report) { return workflows::fleet_findings_json(report, ""); },
+            fleet_outliers_text);
+      });
+  CLI::App* stragglers = add_answer(*fleet, options, "stragglers", "Find the ranks that the other ranks of their job wait for");
+  stragglers->add_flag("--all", options->all, "List jobs without a straggler too");
+  stragglers->footer(
+      "FROM may also be a session of several ranks: aaco import rank0.json rank1.json --tag job; aaco fleet stragglers tag:job");
+  stragglers->callback([&context, options] {
+    const auto session = workflows::session_straggler(options->request.from, make_services(context));
+    if (!session) return context.fail(session.error());
+    if (*session)
+      return options->json ? context.print_json(workflows::to_json(**session)) : context.print(session_straggler_text(**session));
+    run_fleet(context, *options, workflows::fleet_stragglers_json,
+              [&](const FleetReport& report) { return fleet_stragglers_text(report, options->all); });
+  });
+  add_answer(*fleet, options, "jobs", "Show step time, goodput, waits and energy of each job")->callback([&context, options] {
+    run_fleet(context, *options, workflows::fleet_jobs_json, fleet_jobs_text);
+  });
+}
+
+}  // namespace aaco::cli

@@ -1,0 +1,74 @@
+#include "workflows/push.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/run_options.h"
+#include "cli/options/time_with_unit.h"
+#include "core/numbers.h"
+
+namespace aaco::cli {
+namespace {
+
+std::string push_text(const workflows::PushReport& report) {
+  std::string text;
+  for (const auto& one : report.pushed) {
+    if (one.already_there)
+      text += fmt::format("{}: already there\n", one.session_id);
+    else
+      text += fmt::format("{}: {} rows in {} tables{}\n", one.session_id, core::format_count(static_cast<double>(one.rows)),
+                          one.tables, one.resumed_tables > 0 ? fmt::format(", {} of them sent earlier", one.resumed_tables) : "");
+  }
+  if (report.telemetry_rows > 0)
+    text += fmt::format("{} rows of telemetry\n", core::format_count(static_cast<double>(report.telemetry_rows)));
+  return text;
+}
+
+}  // namespace
+
+void add_push(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("push", "Copy sessions or fleet telemetry to ClickHouse (docs/how_to/watch_a_fleet.md)");
+  auto request = std::make_shared<workflows::PushRequest>();
+  auto watch = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  verb->add_option("session", request->sessions, "Sessions: id, path, latest or tag:NAME");
+  verb->add_option("--to", request->to, "clickhouse://HOST:PORT/DATABASE or a name in fleet.yaml")
+      ->required()
+      ->type_name("FLEET");
+  verb->add_flag("--all", request->all, "All complete sessions");
+  verb->add_option("--watch", *watch, "Look for new sessions at this interval until stopped")
+      ->type_name("TIME")
+      ->expected(0, 1)
+      ->default_str("10s");
+  verb->add_option("--telemetry", request->telemetry, "Folder of fleet telemetry (docs/formats/fleet.md)")->type_name("FOLDER");
+  verb->add_flag("--json", *json, "Print JSON");
+  verb->footer(
+      "A session is visible there once all its tables are complete, and once, however often it is pushed. An interrupted push\n"
+      "continues where it stopped. User and password: AACO_CLICKHOUSE_USER and AACO_CLICKHOUSE_PASSWORD, or fleet.yaml.\n"
+      "Examples:\n  aaco push latest --to clickhouse://localhost:8123/aaco\n  aaco push --watch --to fleet\n"
+      "  aaco query --on fleet \"SELECT kind, count(*) AS n FROM sessions GROUP BY kind\"");
+  CLI::Option* watched = verb->get_option("--watch");
+  verb->callback([&context, request, watch, json, watched] {
+    if (watched->count() > 0) {
+      const auto interval = time_with_unit(watch->empty() ? "10s" : *watch, "--watch", "10s");
+      if (!interval) return context.fail(interval.error());
+      request->watch = core::Nanoseconds(*interval);
+    }
+    const auto report = workflows::push(*request, make_services(context));
+    context.progress("");
+    if (!report) return context.fail(report.error());
+    if (*json)
+      context.print_json(workflows::to_json(*report));
+    else
+      context.print(push_text(*report));
+    for (const auto& one : report->failed) {
+      context.note(fmt::format("{} was not pushed and remains in the lake; the next push continues it", one.session_id));
+      context.fail(one.error);
+    }
+  });
+}
+
+}  // namespace aaco::cli

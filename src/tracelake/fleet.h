@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/result.h"
+#include "trace/fleet.h"
+
+namespace aaco::tracelake {
+
+// Writes telemetry of a fleet to <folder>/minutes/*.parquet, a part after another.
+class FleetWriter {
+ public:
+  // Refuses a folder that already has parts.
+  static core::Result<std::unique_ptr<FleetWriter>> create(const std::string& folder);
+  virtual ~FleetWriter() = default;
+  virtual core::Status add(const trace::FleetMinute& row) = 0;
+  virtual core::Status close() = 0;
+  [[nodiscard]] virtual std::int64_t rows() const = 0;
+};
+
+struct FleetExtent {
+  std::int64_t rows = 0, nodes = 0;
+  std::int64_t first_unix_ns = 0, last_unix_ns = 0;  // first and last minute
+};
+
+// Telemetry of a fleet, wherever it is stored. One thread at a time.
+class FleetSource {
+ public:
+  virtual ~FleetSource() = default;
+  virtual core::Result<FleetExtent> extent() = 0;
+  // Rows of a range of time as tab-separated text with \N for NULL, in the order of fleet_row_columns(). Fails with unsupported
+  // where the source cannot do it.
+  virtual core::Status write_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns, const std::string& file) = 0;
+  // Means of one group over bins of `bin_ns` that start at `first_unix_ns`; duplicate rows count once. Reads one day at a time.
+  virtual core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
+                                                std::int64_t bin_ns) = 0;
+};
+
+// A file or folder of Parquet or CSV files (docs/formats/fleet.md). Columns that are absent count as not measured.
+core::Result<std::unique_ptr<FleetSource>> open_fleet_files(const std::string& path);
+
+// "minute_unix_ns", ... of a row, and their types in SQL.
+std::vector<std::pair<std::string, std::string>> fleet_row_columns();
+
+// The query of FleetSource::cells for one range of time, in the dialect of an engine.
+enum class SqlDialect { duckdb, clickhouse };
+std::string fleet_cells_sql(SqlDialect dialect, std::string_view table, trace::FleetGroup group, std::int64_t origin_unix_ns,
+                            std::int64_t bin_ns, std::int64_t from_unix_ns, std::int64_t to_unix_ns);
+
+}  // namespace aaco::tracelake

@@ -1,0 +1,191 @@
+#include "core/files.h"
+
+#include <duckdb.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "tracelake/duckdb/database.h"
+#include "tracelake/fleet.h"
+#include "tracelake/fleet/cell_collector.h"
+
+namespace aaco::tracelake {
+namespace {
+
+constexpr std::int64_t kFleetMemoryBytes = std::int64_t{1500} << 20;
+constexpr std::int64_t kDayNs = std::int64_t{86'400} * 1'000'000'000;
+
+bool is_null(duckdb_vector column, std::size_t row) {
+  const std::uint64_t* validity = duckdb_vector_get_validity(column);
+  return validity != nullptr && (validity[row / 64] >> (row % 64) & 1) == 0;
+}
+
+std::int64_t whole_at(const duckdb::DataChunk& chunk, std::size_t column, std::size_t row) {
+  const duckdb_vector vector = chunk.column(column);
+  return is_null(vector, row) ? 0 : static_cast<const std::int64_t*>(duckdb_vector_get_data(vector))[row];
+}
+
+std::optional<double> real_at(const duckdb::DataChunk& chunk, std::size_t column, std::size_t row) {
+  const duckdb_vector vector = chunk.column(column);
+  if (is_null(vector, row)) return std::nullopt;
+  return static_cast<const double*>(duckdb_vector_get_data(vector))[row];
+}
+
+std::string_view text_at(const duckdb::DataChunk& chunk, std::size_t column, std::size_t row) {
+  const duckdb_vector vector = chunk.column(column);
+  if (is_null(vector, row)) return {};
+  const auto& text = static_cast<const duckdb_string_t*>(duckdb_vector_get_data(vector))[row];
+  const std::uint32_t size = text.value.inlined.length;
+  return {size <= 12 ? text.value.inlined.inlined : text.value.pointer.ptr, size};
+}
+
+// Parquet or CSV files of a path, as a table function of DuckDB.
+core::Result<std::string> scan_of(const std::string& path) {
+  const auto is = [](std::string_view name, std::string_view end) { return name.ends_with(end); };
+  const auto function = [](bool parquet, const std::string& glob) {
+    return parquet ? fmt::format("read_parquet({}, union_by_name = true)", duckdb::literal(glob))
+                   : fmt::format("read_csv({}, union_by_name = true, all_varchar = true)", duckdb::literal(glob));
+  };
+  if (!core::exists(path))
+    return core::fail(core::ErrorCode::not_found, path + " does not exist", "pass a file or folder of fleet telemetry");
+  if (!core::is_directory(path)) return function(is(path, ".parquet"), path);
+  for (const std::string& folder : {core::join_path(path, "minutes"), path}) {
+    if (!core::is_directory(folder)) continue;
+    AACO_ASSIGN(const auto names, core::list_directory(folder));
+    const auto any = [&](std::string_view end) {
+      return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return is(name, end); });
+    };
+    if (any(".parquet")) return function(true, core::join_path(folder, "*.parquet"));
+    if (any(".csv")) return function(false, core::join_path(folder, "*.csv"));
+    if (any(".csv.gz")) return function(false, core::join_path(folder, "*.csv.gz"));
+  }
+  return core::fail(core::ErrorCode::invalid_input, path + " has no .parquet, .csv or .csv.gz files",
+                    "see docs/formats/fleet.md");
+}
+
+core::Result<std::set<std::string>> columns_of(duckdb::Connection& connection, const std::string& scan) {
+  AACO_ASSIGN(auto cursor, connection.query("SELECT * FROM " + scan + " LIMIT 0"));
+  std::set<std::string> out;
+  for (std::size_t i = 0; i < cursor.column_count(); ++i) out.insert(cursor.column_name(i));
+  return out;
+}
+
+// A view with all columns in their types; absent ones are NULL.
+core::Result<std::string> view_of(duckdb::Connection& connection, const std::string& path) {
+  AACO_ASSIGN(const auto scan, scan_of(path));
+  AACO_ASSIGN(const auto there, columns_of(connection, scan));
+  for (const char* name : {"minute_unix_ns", "node", "metric_group"})
+    if (!there.contains(name))
+      return core::fail(core::ErrorCode::invalid_input, fmt::format("{} has no column {}", path, name),
+                        "see docs/formats/fleet.md");
+  std::string list;
+  const auto add = [&](std::string_view name, std::string_view type) {
+    const bool has = there.contains(std::string(name));
+    list += fmt::format("{}{} AS {}", list.empty() ? "" : ", ",
+                        has ? fmt::format("CAST({} AS {})", name, type) : fmt::format("CAST(NULL AS {})", type), name);
+  };
+  for (const auto& [name, type] : fleet_row_columns()) add(name, type);
+  return "SELECT " + list + " FROM " + scan;
+}
+
+class FleetFiles final : public FleetSource {
+ public:
+  FleetFiles(duckdb::Database database, duckdb::Connection connection, core::TemporaryDirectory spill)
+      : spill_(std::move(spill)), database_(std::move(database)), connection_(std::move(connection)) {}
+
+  core::Status open(const std::string& path) {
+    AACO_ASSIGN(const auto view, view_of(connection_, path));
+    return connection_.run("CREATE TEMP VIEW fleet_minutes AS " + view);
+  }
+
+  core::Result<FleetExtent> extent() override {
+    AACO_ASSIGN(auto cursor, connection_.query("SELECT CAST(count(*) AS BIGINT), CAST(count(DISTINCT node) AS BIGINT), "
+                                               "min(minute_unix_ns), max(minute_unix_ns) FROM fleet_minutes"));
+    AACO_ASSIGN(const auto chunk, cursor.next());
+    if (!chunk.valid() || chunk.size() == 0) return FleetExtent{};
+    return FleetExtent{whole_at(chunk, 0, 0), whole_at(chunk, 1, 0), whole_at(chunk, 2, 0), whole_at(chunk, 3, 0)};
+  }
+
+  core::Status write_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns, const std::string& file) override {
+    std::string list;
+    for (const auto& [name, type] : fleet_row_columns()) {
+      const std::string text = "replace(replace(replace(" + name + ", '\\', '\\\\'), chr(9), '\\t'), chr(10), '\\n')";
+      list += (list.empty() ? "" : ", ") + (type == "VARCHAR" ? text + " AS " + name : name);
+    }
+    return connection_.run(
+        fmt::format("COPY (SELECT {} FROM fleet_minutes WHERE minute_unix_ns >= {} AND minute_unix_ns < {}) TO {} (FORMAT csv, "
+                    "DELIMITER '\t', QUOTE '', ESCAPE '', NULLSTR '\\N', HEADER false)",
+                    list, from_unix_ns, to_unix_ns, duckdb::literal(file)));
+  }
+
+  core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
+                                        std::int64_t bin_ns) override {
+    trace::FleetCells out{first_unix_ns, bin_ns, bins, {}, {}, {}};
+    fleet::CellCollector collector(out);
+    const std::int64_t end = first_unix_ns + bins * bin_ns;
+    const std::int64_t stride = std::max(bin_ns, kDayNs / bin_ns * bin_ns);
+    for (std::int64_t from = first_unix_ns; from < end; from += stride) {
+      AACO_ASSIGN(auto cursor, connection_.query(typed(fleet_cells_sql(SqlDialect::duckdb, "fleet_minutes", group, first_unix_ns,
+                                                                       bin_ns, from, std::min(end, from + stride)),
+                                                       group)));
+      while (true) {
+        AACO_ASSIGN(const auto chunk, cursor.next());
+        if (!chunk.valid() || chunk.size() == 0) break;
+        for (std::size_t row = 0; row < chunk.size(); ++row)
+          out.cells.push_back(cell_at(chunk, row, cursor.column_count(), collector));
+      }
+    }
+    return out;
+  }
+
+ private:
+  // Sums and counts in fixed types.
+  static std::string typed(const std::string& sql, trace::FleetGroup group) {
+    std::string names = "node, unit, model, work, place, bin, minutes, copies, is_late, delay";
+    std::string list =
+        "node, CAST(unit AS BIGINT), model, work, CAST(place AS BIGINT), CAST(bin AS BIGINT), CAST(minutes AS BIGINT), "
+        "CAST(copies AS BIGINT), CAST(is_late AS BIGINT), CAST(delay AS DOUBLE)";
+    int place = 0;
+    for (const trace::FleetColumn& column : trace::kFleetColumns)
+      if (column.group == group) {
+        names += fmt::format(", m{}", place);
+        list += fmt::format(", CAST(m{} AS DOUBLE)", place++);
+      }
+    return fmt::format("SELECT {} FROM ({}) AS cells({})", list, sql, names);
+  }
+
+  static trace::FleetCell cell_at(const duckdb::DataChunk& chunk, std::size_t row, std::size_t columns,
+                                  fleet::CellCollector& collector) {
+    const auto whole = [&](std::size_t column) { return static_cast<std::int32_t>(whole_at(chunk, column, row)); };
+    trace::FleetCell cell;
+    cell.unit = collector.unit(text_at(chunk, 0, row), whole(1), text_at(chunk, 2, row));
+    cell.job = collector.job(text_at(chunk, 3, row));
+    cell.rank = whole(4);
+    cell.bin = whole(5);
+    cell.minutes = whole(6);
+    cell.rows = whole(7);
+    cell.late = whole(8);
+    cell.delay_ns = real_at(chunk, 9, row);
+    for (std::size_t i = 10; i < columns; ++i) cell.values[i - 10] = real_at(chunk, i, row);
+    return cell;
+  }
+
+  core::TemporaryDirectory spill_;
+  duckdb::Database database_;
+  duckdb::Connection connection_;
+};
+
+}  // namespace
+
+core::Result<std::unique_ptr<FleetSource>> open_fleet_files(const std::string& path) {
+  AACO_ASSIGN(auto spill, core::TemporaryDirectory::make("/tmp", "aaco-fleet"));
+  AACO_ASSIGN(auto database, duckdb::Database::open({2, kFleetMemoryBytes, spill.path()}));
+  AACO_ASSIGN(auto connection, database.connect());
+  auto files = std::make_unique<FleetFiles>(std::move(database), std::move(connection), std::move(spill));
+  AACO_TRY(files->open(path));
+  return std::unique_ptr<FleetSource>(std::move(files));
+}
+
+}  // namespace aaco::tracelake

@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/files.h"
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "tracelake/fleet/cell_collector.h"
+#include "tracelake/remote.h"
+#include "tracelake/remote/schema.h"
+
+namespace aaco::tracelake {
+namespace {
+
+constexpr std::string_view kMinutesTable = "fleet_minutes";
+constexpr std::int64_t kHourNs = std::int64_t{3600} * 1'000'000'000;
+constexpr std::int64_t kDayOfMinutesNs = 24 * kHourNs;
+constexpr std::size_t kMinutesBatchBytes = std::size_t{32} << 20;
+
+// Keys are never NULL there: ORDER BY does not take NULL.
+std::string minutes_columns() {
+  std::string out;
+  for (const auto& [name, type] : fleet_row_columns()) {
+    const bool key = name == "minute_unix_ns" || name == "node" || name == "metric_group";
+    out += (out.empty() ? "" : ", ") + name + " " + (key ? (type == "BIGINT" ? "Int64" : "String") : remote::remote_type(type));
+  }
+  return out;
+}
+
+// Rows that are sent again are stored again; every answer counts a node, device, group and minute once.
+core::Status prepare_minutes(const RemoteServer& server) {
+  const RemoteTarget& target = server.target();
+  AACO_TRY(prepare_remote(server));
+  AACO_TRY(server.run_everywhere(
+      fmt::format("CREATE TABLE IF NOT EXISTS rows_{} ({}) ENGINE = MergeTree PARTITION BY intDiv(minute_unix_ns, {}) ORDER BY "
+                  "(metric_group, node, minute_unix_ns)",
+                  kMinutesTable, minutes_columns(), kDayOfMinutesNs)));
+  if (!target.cluster.empty())
+    AACO_TRY(server.run(
+        fmt::format("CREATE TABLE IF NOT EXISTS all_{0} AS rows_{0} ENGINE = Distributed({1}, {2}, rows_{0}, sipHash64(node))",
+                    kMinutesTable, target.cluster, target.database)));
+  AACO_TRY(server.run(fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT * FROM {}.{}", kMinutesTable, target.database,
+                                  remote::whole_name(target, std::string(kMinutesTable)))));
+  return {};
+}
+
+core::Status send_lines(const RemoteServer& server, const std::string& statement, const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = std::min(text.size(), at + kMinutesBatchBytes);
+    if (end < text.size()) end = text.rfind('\n', end) + 1;
+    AACO_TRY(server.insert(statement, text.substr(at, end - at)));
+    at = end;
+  }
+  return {};
+}
+
+class RemoteFleet final : public FleetSource {
+ public:
+  explicit RemoteFleet(RemoteServer server)
+      : server_(std::move(server)), table_(remote::whole_name(server_.target(), std::string(kMinutesTable))) {}
+
+  core::Result<FleetExtent> extent() override {
+    AACO_ASSIGN(
+        const std::string reply,
+        server_.run("SELECT count(), uniqExact(node), min(minute_unix_ns), max(minute_unix_ns) FROM " + table_, settings()));
+    const auto cells = split_cells(core::trim(reply));
+    if (cells.size() != 4) return core::fail(core::ErrorCode::invalid_input, "ClickHouse answered in another format");
+    const auto whole = [&](std::size_t i) { return core::parse_i64(cells[i].value_or("0")).value_or(0); };
+    return FleetExtent{whole(0), whole(1), whole(2), whole(3)};
+  }
+
+  core::Status write_rows(std::int64_t /*from_unix_ns*/, std::int64_t /*to_unix_ns*/, const std::string& /*file*/) override {
+    return core::fail(core::ErrorCode::unsupported, "rows can be copied from files only");
+  }
+
+  core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
+                                        std::int64_t bin_ns) override {
+    trace::FleetCells out{first_unix_ns, bin_ns, bins, {}, {}, {}};
+    fleet::CellCollector collector(out);
+    const std::int64_t end = first_unix_ns + bins * bin_ns;
+    const std::int64_t stride = std::max(bin_ns, kDayOfMinutesNs / bin_ns * bin_ns);
+    for (std::int64_t from = first_unix_ns; from < end; from += stride) {
+      AACO_ASSIGN(const std::string reply, server_.run(fleet_cells_sql(SqlDialect::clickhouse, table_, group, first_unix_ns,
+                                                                       bin_ns, from, std::min(end, from + stride)),
+                                                       settings()));
+      for (const std::string_view line : core::split_lines(reply)) {
+        const auto cells = split_cells(line);
+        if (cells.size() < 10) return core::fail(core::ErrorCode::invalid_input, "ClickHouse answered in another format");
+        out.cells.push_back(cell_of(cells, collector));
+      }
+    }
+    return out;
+  }
+
+ private:
+  static std::map<std::string, std::string> settings() { return {{"skip_unavailable_shards", "1"}}; }
+
+  static trace::FleetCell cell_of(const std::vector<std::optional<std::string>>& cells, fleet::CellCollector& collector) {
+    const auto whole = [&](std::size_t i) {
+      return static_cast<std::int32_t>(core::parse_i64(cells[i].value_or("0")).value_or(0));
+    };
+    const auto real = [&](std::size_t i) { return cells[i] ? core::parse_f64(*cells[i]) : std::nullopt; };
+    trace::FleetCell cell;
+    cell.unit = collector.unit(cells[0].value_or(""), whole(1), cells[2].value_or(""));
+    cell.job = collector.job(cells[3].value_or(""));
+    cell.rank = whole(4);
+    cell.bin = whole(5);
+    cell.minutes = whole(6);
+    cell.rows = whole(7);
+    cell.late = whole(8);
+    cell.delay_ns = real(9);
+    for (std::size_t i = 10; i < cells.size() && i - 10 < cell.values.size(); ++i) cell.values[i - 10] = real(i);
+    return cell;
+  }
+
+  RemoteServer server_;
+  std::string table_;
+};
+
+}  // namespace
+
+core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const std::string& path,
+                                              const std::function<core::Status(std::int64_t)>& progress) {
+  AACO_ASSIGN(const auto source, open_fleet_files(path));
+  AACO_ASSIGN(const FleetExtent extent, source->extent());
+  AACO_TRY(prepare_minutes(server));
+  AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make(std::filesystem::temp_directory_path().string(), "aaco-push"));
+  const std::string file = core::join_path(folder.path(), "rows.tsv");
+  std::string names;
+  for (const auto& [name, type] : fleet_row_columns()) names += (names.empty() ? "" : ", ") + name;
+  const std::string statement =
+      fmt::format("INSERT INTO {} ({})", remote::whole_name(server.target(), std::string(kMinutesTable)), names);
+  std::int64_t rows = 0;
+  for (std::int64_t from = extent.first_unix_ns / kHourNs * kHourNs; extent.rows > 0 && from <= extent.last_unix_ns;
+       from += 6 * kHourNs) {
+    AACO_TRY(source->write_rows(from, from + 6 * kHourNs, file));
+    AACO_ASSIGN(const std::string text, core::read_file(file, std::int64_t{4} << 30));
+    AACO_TRY(send_lines(server, statement, text));
+    rows += std::count(text.begin(), text.end(), '\n');
+    AACO_TRY(progress(rows));
+  }
+  return rows;
+}
+
+core::Result<std::unique_ptr<FleetSource>> open_remote_fleet(RemoteServer server) {
+  return std::unique_ptr<FleetSource>(std::make_unique<RemoteFleet>(std::move(server)));
+}
+
+}  // namespace aaco::tracelake

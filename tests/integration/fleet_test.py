@@ -1,0 +1,265 @@
+"""Fleets: simulated telemetry and its judge, answers from files, and ClickHouse: push, query, and the same answers from there."""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import threading
+import time
+import unittest
+
+import clickhouse_server
+import program
+
+
+class Fleet(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.telemetry = cls.folder / 'telemetry'
+        written = cls.aaco('lab', 'fleet', '--nodes', 40, '--days', 1, '--devices', 2, '--seed', 5, '--out', cls.telemetry,
+                           '--fault', 'slow_gpu:0.3', '--fault', 'ecc_storm:0.3', '--fault', 'slow_host:0.3', '--fault', 'clock_skew:0.1')
+        assert written.code == 0, written.errors
+        cls.truth = json.loads((cls.telemetry / 'truth.json').read_text())
+
+    def answer(self, *arguments):
+        outcome = self.aaco('fleet', *arguments)
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return outcome
+
+    def test_known_faults_are_found_and_nothing_else(self):
+        score = self.aaco('lab', 'fleet-score', self.telemetry, '--json')
+        self.assertEqual(score.code, 0, score.errors)
+        self.assertEqual(score.json()['faults'], {'count': 4, 'found': 4, 'named': 4}, score.output)
+        self.assertEqual(score.json()['false_alarms'], 0, score.output)
+
+    def test_finding_has_evidence_peers_and_hint(self):
+        fault = next(one for one in self.truth['faults'] if one['fault'] == 'slow_gpu')
+        found = [one for one in self.answer('health', self.telemetry, '--json').json()['findings'] if one['node'] == fault['node']]
+        self.assertEqual([(one['kind'], one['device']) for one in found], [('slow_gpu', fault['device'])])
+        evidence = found[0]['evidence'][0]
+        self.assertLessEqual(evidence['q'], 0.01)
+        self.assertGreaterEqual(evidence['peers'], 4)
+        self.assertIn('fleet_minutes', evidence['rows'])
+        self.assertLess(abs(found[0]['since_unix_ns'] - fault['since_unix_ns']), 3600e9)
+        self.assertIn('hint:', self.answer('health', self.telemetry, '--node', fault['node']).output)
+
+    def test_straggler_is_named_and_unjoined_clocks_are_not_judged(self):
+        jobs = {one['job']: one for one in self.answer('stragglers', self.telemetry, '--json').json()['jobs']}
+        slow = next(one for one in self.truth['faults'] if one['fault'] == 'slow_gpu')
+        skewed = next(one for one in self.truth['faults'] if one['fault'] == 'clock_skew')
+        self.assertEqual(jobs[skewed['job']]['verdict'], 'cannot_tell')
+        if slow['job'] != skewed['job']:
+            self.assertEqual((jobs[slow['job']]['node'], jobs[slow['job']]['devices']), (slow['node'], [slow['device']]))
+
+    def test_late_rank_of_a_traced_job(self):
+        """Rank 1 arrives late at each barrier, so its barriers are short."""
+        for rank in (0, 1):
+            events = [{'ph': 'X', 'cat': 'user_annotation', 'name': 'gloo:barrier', 'ts': 1000.0 * k + (600 if rank else 0), 'dur': 50 if rank else 650,
+                       'pid': 1, 'tid': 1} for k in range(12)]
+            events += [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::mm', 'ts': 1000.0 * k + 700, 'dur': 200, 'pid': 1, 'tid': 1} for k in range(12)]
+            (self.folder / f'rank{rank}.json').write_text(json.dumps(
+                {'schemaVersion': 1, 'distributedInfo': {'backend': 'gloo', 'rank': rank, 'world_size': 2}, 'traceEvents': events}))
+        imported = self.aaco('import', 'rank0.json', 'rank1.json', '--tag', 'ranks')
+        self.assertEqual(imported.code, 0, imported.errors)
+        answer = self.answer('stragglers', 'tag:ranks', '--json').json()
+        self.assertEqual((answer['verdict'], answer['late_rank'], answer['last_count'], answer['count']), ('straggler', 1, 12, 12))
+        self.assertIn('rank 1', self.answer('stragglers', 'tag:ranks').output)
+        self.assertEqual(self.aaco('import', 'rank0.json', '--tag', 'alone').code, 0)
+        self.assertEqual(self.answer('stragglers', 'tag:alone', '--json').json()['verdict'], 'cannot_tell')
+        self.refused(self.aaco('fleet', 'stragglers', 'tag:nobody'), 3, 'nobody')
+
+    def test_real_gloo_runs_name_the_late_rank(self):
+        data = pathlib.Path(os.environ.get('AACO_REAL_DATA', pathlib.Path(__file__).resolve().parents[3] / 'shared/data')) / 'pytorch'
+        if not data.is_dir():
+            self.skipTest('skipped, no real data')
+        for version in ('torch26', 'torch214'):
+            imported = self.aaco('import', *(data / version / f'ddp_rank{rank}.pt.trace.json.gz' for rank in (0, 1)), '--tag', version)
+            self.assertEqual(imported.code, 0, imported.errors)
+            answer = self.answer('stragglers', f'tag:{version}', '--json').json()
+            self.assertEqual((answer['verdict'], answer['late_rank']), ('straggler', 1), answer)
+
+    def test_status_and_jobs(self):
+        status = self.answer('status', self.telemetry, '--json').json()
+        self.assertEqual((status['nodes'], status['devices']), (40, 80))
+        jobs = self.answer('jobs', self.telemetry, '--json').json()['jobs']
+        self.assertTrue(all(0 < one['goodput_ratio'] < 1 for one in jobs))
+        self.assertIn('goodput', self.answer('jobs', self.telemetry).output)
+        self.answer('outliers', self.telemetry, '--last', '12h')
+
+    def test_csv_of_others_with_few_columns(self):
+        folder = self.folder / 'csv'
+        folder.mkdir()
+        with open(folder / 'a.csv', 'w', newline='') as file:
+            rows = csv.writer(file)
+            rows.writerow(['node', 'device', 'metric_group', 'minute_unix_ns', 'hardware', 'job', 'clock_hz'])
+            for minute in range(600):
+                for device in range(8):
+                    clock = 1.7e9 + (minute * 7919 + device * 104729) % 1000 * 1e4
+                    rows.writerow(['n1', device, 'gpu', minute * 60_000_000_000, 'gpu1', 'job1', clock * (0.8 if device == 3 and minute > 200 else 1)])
+        found = self.answer('outliers', folder, '--json').json()['findings']
+        self.assertEqual([(one['kind'], one['device']) for one in found], [('slow_gpu', 3)])
+        self.refused(self.aaco('fleet', 'status', folder, '--bin', '90s'), 2, 'whole number of minutes')
+
+    def test_refusals(self):
+        self.refused(self.aaco('fleet', 'status', 'absent'), 3, 'absent', 'hint')
+        (self.folder / 'empty').mkdir(exist_ok=True)
+        self.refused(self.aaco('fleet', 'status', self.folder / 'empty'), 3, 'docs/formats/fleet.md')
+        (self.folder / 'odd.csv').write_text('a,b\n1,2\n')
+        self.refused(self.aaco('fleet', 'status', self.folder / 'odd.csv'), 3, 'minute_unix_ns')
+        self.refused(self.aaco('fleet', 'health', self.telemetry, '--node', 'nobody'), 3, 'nobody')
+        self.refused(self.aaco('fleet', 'health', self.telemetry, '--last', 'soon'), 2, '--last')
+        self.refused(self.aaco('fleet', 'status', 'clickhouse://me:word@host/x'), 2, 'password')
+        self.refused(self.aaco('lab', 'fleet', '--out', self.telemetry), 3, 'already exists')
+        self.refused(self.aaco('lab', 'fleet', '--fault', 'gremlins', '--out', self.folder / 'x'), 2, 'gremlins')
+        self.refused(self.aaco('lab', 'fleet-score', self.folder / 'csv'), 3, 'truth.json')
+
+
+@unittest.skipUnless(clickhouse_server.SERVER, 'skipped, no clickhouse-server on this machine')
+class ClickHouse(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        trace = {'traceEvents': [{'ph': 'X', 'cat': 'kernel', 'name': f'k{i % 5}\t"a"', 'ts': 10.0 * i, 'dur': 5 + i % 3, 'pid': 0, 'tid': 7,
+                                  'args': {'device': 0, 'stream': 7, 'correlation': i}} for i in range(400)],
+                 'deviceProperties': [{'id': 0, 'name': 'NVIDIA H100'}], 'schemaVersion': 1}
+        (cls.folder / 'trace.json').write_text(json.dumps(trace))
+        for tag in ('one', 'two', 'three'):
+            imported = cls.aaco('import', 'trace.json', '--tag', tag)
+            assert imported.code == 0, imported.errors
+        cls.cluster = clickhouse_server.Cluster(cls.folder / 'engine').start()
+        cls.addClassCleanup(cls.cluster.stop)
+        first, second = cls.cluster.shards
+        cls.alone = f'clickhouse://127.0.0.1:{first.http}/alone'
+        cls.config = cls.folder / 'fleet.yaml'
+        (cls.folder / 'password').write_text('secret\n')
+        cls.config.write_text(f'''fleets:
+  fleet:
+    url: clickhouse://127.0.0.1:{first.http}/spread
+    cluster: fleet
+    shards: ['127.0.0.1:{first.http}', '127.0.0.1:{second.http}']
+    user: pusher
+    password_file: {cls.folder}/password
+  same:
+    url: clickhouse://127.0.0.1:{first.http}/same
+    cluster: fleet
+    shards: ['127.0.0.1:{first.http}', '127.0.0.1:{second.http}']
+''')
+
+    def on(self, fleet, sql):
+        outcome = self.aaco('query', '--on', fleet, sql, '--json', AACO_FLEET=str(self.config))
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return outcome.json()
+
+    def here(self, sql):
+        return self.aaco('query', sql, '--json').json()
+
+    def push(self, *arguments, **variables):
+        return self.aaco('push', *arguments, '--json', AACO_FLEET=str(self.config), **variables)
+
+    def test_same_rows_there_however_often_pushed(self):
+        for fleet in (f'{self.alone}_same', 'same'):
+            first = self.push('--all', '--to', fleet)
+            self.assertEqual(first.code, 0, first.errors)
+            self.assertEqual([one['already_there'] for one in first.json()['pushed']], [False] * 3)
+            again = self.push('--all', '--to', fleet)
+            self.assertEqual([one['already_there'] for one in again.json()['pushed']], [True] * 3)
+            for sql in ('SELECT session_id, count(*) AS n, sum(end_ns - start_ns) AS ns FROM rocprof_kernels GROUP BY session_id ORDER BY session_id',
+                        'SELECT session_id, tag, kind, state FROM sessions ORDER BY session_id',
+                        'SELECT DISTINCT kernel_name FROM rocprof_kernels ORDER BY kernel_name',
+                        'SELECT session_id, metric, value, unit, ci95_low, device FROM metrics ORDER BY session_id, metric, device'):
+                self.assertEqual(self.on(fleet, sql), self.here(sql), sql)
+
+    def test_parallel_pushes_are_there_once(self):
+        place = f'{self.alone}_parallel'
+        runs = [threading.Thread(target=self.push, args=('tag:one', '--to', place)) for _ in range(3)]
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.join()
+        self.assertEqual(self.on(place, 'SELECT count(*) AS n FROM rocprof_kernels')[0]['n'], 400)
+        self.assertEqual(self.on(place, 'SELECT count(*) AS n FROM sessions')[0]['n'], 1)
+
+    def test_interrupted_push_is_invisible_and_continues(self):
+        place = f'{self.alone}_cut'
+        self.assertEqual(self.push('tag:one', '--to', place).code, 0)
+        shard = self.cluster.shards[0]
+        identity = self.here("SELECT session_id FROM sessions WHERE tag = 'two'")[0]['session_id']
+        # Rows of a push that never ended.
+        shard.sql(f"INSERT INTO rows_sessions (aaco_session, aaco_part, session_id) VALUES ('{identity}', 'cut', '{identity}')", database='alone_cut')
+        self.assertEqual(self.on(place, 'SELECT count(*) AS n FROM sessions')[0]['n'], 1)
+        self.assertEqual(self.push('tag:two', '--to', place).code, 0)
+        self.assertEqual(self.on(place, f"SELECT count(*) AS n FROM sessions WHERE session_id = '{identity}'")[0]['n'], 1)
+
+    def test_killed_push_continues(self):
+        place = f'{self.alone}_killed'
+        self.assertEqual(self.push('tag:one', '--to', place).code, 0)
+        environment = dict(os.environ, AACO_SESSIONS=str(self.lake))
+        with subprocess.Popen([program.PROGRAM, 'push', 'tag:three', '--to', place], env=environment, stdout=subprocess.DEVNULL, cwd=self.folder) as cut:
+            while cut.poll() is None and not list(self.lake.glob('.push/*/*.json')):
+                time.sleep(0.0005)
+            cut.kill()
+        killed = cut.returncode != 0
+        if killed:
+            self.assertEqual(self.on(place, 'SELECT count(*) AS n FROM sessions')[0]['n'], 1)
+        rest = self.push('tag:three', '--to', place).json()['pushed'][0]
+        self.assertEqual(rest['already_there'], not killed)
+        self.assertEqual(rest['resumed_tables'] > 0, killed)
+        self.assertEqual(self.on(place, 'SELECT count(*) AS n FROM rocprof_kernels')[0]['n'], 800)
+
+    def test_engine_away_keeps_sessions_for_the_next_push(self):
+        away = self.push('latest', '--to', 'clickhouse://127.0.0.1:1/x')
+        self.refused(away, 3, 'cannot reach', '127.0.0.1:1')
+
+    def test_lost_shard_is_reported_and_nothing_is_lost(self):
+        self.assertEqual(self.push('--all', '--to', 'fleet').code, 0)
+        count = 'SELECT count(*) AS n FROM rocprof_kernels'
+        whole = self.on('fleet', count)
+        second = self.cluster.shards[1]
+        second.stop()
+        try:
+            partial = self.aaco('query', '--on', 'fleet', count, '--json', AACO_FLEET=str(self.config))
+            self.assertEqual(partial.code, 0, partial.errors)
+            self.assertIn(f'{second.http} cannot be reached', partial.errors)
+            self.assertLessEqual(partial.json()[0]['n'], whole[0]['n'])
+        finally:
+            second.start()
+        self.assertEqual(self.on('fleet', count), whole)
+
+    def test_telemetry_gives_the_same_answers(self):
+        telemetry = self.folder / 'telemetry'
+        written = self.aaco('lab', 'fleet', '--nodes', 16, '--days', 1, '--devices', 2, '--fault', 'slow_gpu:0.3', '--out', telemetry)
+        self.assertEqual(written.code, 0, written.errors)
+        for _ in range(2):  # duplicates count once
+            pushed = self.push('--telemetry', telemetry, '--to', 'fleet')
+            self.assertEqual(pushed.code, 0, pushed.errors)
+        there = self.aaco('fleet', 'health', 'fleet', '--json', AACO_FLEET=str(self.config))
+        self.assertEqual(there.code, 0, there.errors)
+        here = self.aaco('fleet', 'health', telemetry, '--json').json()
+
+        def key(document):
+            return [(one['kind'], one['node'], one.get('device'), one['since_unix_ns'], one['until_unix_ns'], round(one['evidence'][0]['value'], 3))
+                    for one in document['findings'] if one['kind'] != 'duplicate_rows']
+        self.assertEqual(key(there.json()), key(here))
+        self.assertTrue(key(here))
+
+    def test_newer_schema_is_refused(self):
+        shard = self.cluster.shards[0]
+        shard.sql('CREATE DATABASE newer')
+        shard.sql('CREATE TABLE newer.aaco_schema (version Int64) ENGINE = MergeTree ORDER BY version')
+        shard.sql('INSERT INTO newer.aaco_schema VALUES (99)')
+        self.refused(self.push('latest', '--to', f'clickhouse://127.0.0.1:{shard.http}/newer'), 3, 'version 99')
+
+    def test_refusals(self):
+        self.assertEqual(self.push('latest', '--to', self.alone).code, 0)
+        self.refused(self.push('--to', self.alone), 2, 'no sessions')
+        self.refused(self.push('latest', '--to', 'nobody'), 3, 'nobody')
+        self.refused(self.push('nothing', '--to', self.alone), 3, 'nothing')
+        self.refused(self.push('latest', '--to', 'fleet', AACO_CLICKHOUSE_PASSWORD='wrong'), 3, 'AACO_CLICKHOUSE_PASSWORD')
+        self.refused(self.aaco('query', '--on', self.alone, 'DROP TABLE sessions'), 2, 'readonly')
+        self.refused(self.aaco('query', '--on', self.alone, 'SELECT nothing FROM sessions'), 2, 'nothing')
+        self.refused(self.aaco('query', '--on', self.alone, 'SELECT 1', '-f', 'parquet', '-o', 'x.parquet'), 3, 'parquet')
+
+
+if __name__ == '__main__':
+    unittest.main()
