@@ -2,8 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from aaco import _html
 
@@ -23,8 +22,7 @@ def quantity(value: float, unit: str) -> str:
     return number if unit in ('', 'count') else f'{number} {unit}'
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(NamedTuple):
     """A measured number. `unit` is ns, bytes, ratio (0..1), 1/s, count, J or W. `ci95` is the 95 % confidence interval (low, high), or
     None where it is unknown. `device` is the GPU's number, or None. float() gives the value."""
 
