@@ -22,9 +22,10 @@ from aaco.metric import Metric, Metrics
 from aaco.recording import Recording, range, record
 from aaco.session import Session, open, sessions
 from aaco.table import Column, Table, query
+from aaco.torch import torch_profile
 
 __all__ = [
     'Analysis', 'BottleneckClassifier', 'Column', 'Comparison', 'Error', 'Explanation', 'History', 'Metric', 'Metrics', 'ORTRunner',
     'Recording', 'Session', 'SessionManager', 'Table', '__version__', 'ab', 'analyze', 'diff', 'explain', 'history', 'import_', 'observe',
-    'open', 'query', 'range', 'record', 'run', 'sessions',
+    'open', 'query', 'range', 'record', 'run', 'sessions', 'torch_profile',
 ]

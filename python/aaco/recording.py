@@ -62,13 +62,14 @@ class Recording:
         _change((self._recording,), ())
         return self
 
-    def stop(self, interrupted: bool = False) -> Session:
-        """Ends and stores the session; the end of `with` does it."""
+    def stop(self, interrupted: bool = False, *, trace: str = '', shift_ns: int = 0) -> Session:
+        """Ends and stores the session; the end of `with` does it. trace: a file of a profiler in this process, whose rows become rows
+        of the session; shift_ns leads from its clock to CLOCK_MONOTONIC."""
         recording, self._recording = self._recording, None
         if recording is None:
             raise RuntimeError('the recording has not begun')
         _change((), (recording,))
-        self._session = open(recording.finish(interrupted))
+        self._session = open(recording.finish(interrupted, trace, shift_ns))
         return self._session
 
     def __enter__(self) -> Recording:

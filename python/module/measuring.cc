@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,10 +93,11 @@ class Recording {
   void range(std::string_view name, std::int64_t thread_id, std::int64_t start_ns, std::int64_t end_ns) {
     recording_->range(name, thread_id, start_ns, end_ns);
   }
-  std::string finish(bool interrupted) {
+  std::string finish(bool interrupted, const std::string& trace, std::int64_t shift_ns) {
     auto outcome = [&] {
       const py::gil_scoped_release unlocked;
-      return recording_->finish(interrupted);
+      using workflows::OwnTrace;
+      return recording_->finish(interrupted, trace.empty() ? std::nullopt : std::optional(OwnTrace{trace, shift_ns}));
     }();
     return value_or_raise(std::move(outcome)).path;
   }
@@ -129,7 +131,7 @@ void bind_measuring(py::module_& core) {
       .def(py::init<const py::dict&, const py::dict&>())
       .def_property_readonly("session_id", &Recording::session_id)
       .def("range", &Recording::range)
-      .def("finish", &Recording::finish);
+      .def("finish", &Recording::finish, py::arg("interrupted"), py::arg("trace") = "", py::arg("shift_ns") = 0);
 }
 
 }  // namespace aaco::python

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,12 @@ struct OwnRecordingRequest {
   core::Nanoseconds telemetry_period{10'000'000};
 };
 
+// What a profiler within this process wrote, and what leads from its clock to CLOCK_MONOTONIC.
+struct OwnTrace {
+  std::string path;
+  std::int64_t shift_ns = 0;
+};
+
 // Observes this process and its children from begin() to finish(), for programs that record a part of themselves. Any thread may
 // add ranges; finish() is called once, after the last of them. Without a call of finish() the session stays incomplete.
 class OwnRecording {
@@ -28,8 +35,9 @@ class OwnRecording {
   [[nodiscard]] virtual const std::string& session_id() const = 0;
   // A range of a thread between two times of CLOCK_MONOTONIC; it lands on the timeline as a marker.
   virtual void range(std::string_view name, std::int64_t thread_id, std::int64_t start_ns, std::int64_t end_ns) = 0;
-  // `interrupted`: what was recorded ended early.
-  virtual core::Result<SessionOutcome> finish(bool interrupted) = 0;
+  // `interrupted`: what was recorded ended early. `trace`: its rows become rows of the session; one that cannot be read is a
+  // warning.
+  virtual core::Result<SessionOutcome> finish(bool interrupted, const std::optional<OwnTrace>& trace) = 0;
 };
 
 }  // namespace aaco::workflows

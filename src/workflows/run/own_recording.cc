@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -12,6 +13,10 @@
 #include "core/clock.h"
 #include "core/json.h"
 #include "hardware/fingerprint.h"
+#include "importers/grouping.h"
+#include "workflows/gpu/gpu_analysis_json.h"
+#include "workflows/gpu_analysis.h"
+#include "workflows/import/import_read.h"
 #include "workflows/live_record.h"
 #include "workflows/run/python_watch.h"
 #include "workflows/session/table_metrics.h"
@@ -58,13 +63,14 @@ class Recording final : public OwnRecording {
     const std::lock_guard lock(mutex_);
     ranges_.push_back({std::string(name), thread_id, start_ns, end_ns});
   }
-  core::Result<SessionOutcome> finish(bool interrupted) override;
+  core::Result<SessionOutcome> finish(bool interrupted, const std::optional<OwnTrace>& trace) override;
 
  private:
   void drain_until_stopped();
   void stop_draining();
   void store_ranges();
-  core::Result<SessionOutcome> close(bool interrupted, std::int64_t end_ns);
+  core::Result<trace::Metrics> take_trace(const OwnTrace& trace);
+  core::Result<SessionOutcome> close(bool interrupted, std::int64_t end_ns, trace::Metrics metrics);
 
   OwnRecordingRequest request_;
   std::unique_ptr<const Services> services_;  // the draft keeps its address
@@ -121,14 +127,37 @@ void Recording::store_ranges() {
   range_count_ += static_cast<std::int64_t>(ranges.size());
 }
 
-core::Result<SessionOutcome> Recording::finish(bool interrupted) {
-  const std::int64_t end_ns = core::monotonic_ns();
-  stop_draining();
-  return close(interrupted, end_ns);
+// The rows of the trace, and what follows from its GPU work.
+core::Result<trace::Metrics> Recording::take_trace(const OwnTrace& trace) {
+  AACO_ASSIGN(const auto inputs, importers::grouping::find_inputs({trace.path}));
+  ImportSink sink(draft_.sink(), trace.shift_ns);
+  AACO_ASSIGN(const Read read, read_files(inputs, sink, draft_, *services_));
+  draft_.manifest().outcome.files = read.files;
+  if (sink.counts().kernels + sink.counts().copies == 0) return trace::Metrics();
+  AACO_TRY(draft_.writer().flush());
+  GpuAnalysisOptions options;
+  options.find_steps = sink.counts().iterations == 0;
+  options.devices = read.devices;
+  AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft_.writer().path(), options, draft_.sink(), *services_));
+  draft_.manifest().outcome.gpu = to_json(analysis, options);
+  return std::move(analysis.metrics);
 }
 
-core::Result<SessionOutcome> Recording::close(bool interrupted, std::int64_t end_ns) {
+core::Result<SessionOutcome> Recording::finish(bool interrupted, const std::optional<OwnTrace>& trace) {
+  const std::int64_t end_ns = core::monotonic_ns();
+  stop_draining();
   live_.phase("writing the session");
+  trace::Metrics metrics;
+  if (trace) {
+    if (auto taken = take_trace(*trace))
+      metrics = *std::move(taken);
+    else
+      draft_.warn("record.trace", "the profiler's trace is missing: " + taken.error().message, taken.error().remedy);
+  }
+  return close(interrupted, end_ns, std::move(metrics));
+}
+
+core::Result<SessionOutcome> Recording::close(bool interrupted, std::int64_t end_ns, trace::Metrics metrics) {
   telemetry_.finish(draft_.sink(), draft_.manifest());
   store_ranges();
   python_.look();
@@ -146,7 +175,8 @@ core::Result<SessionOutcome> Recording::close(bool interrupted, std::int64_t end
   AACO_TRY(draft_.write_lockbox({{"mode", "record"}, {"command", request_.name}}, python_.libraries()));
   AACO_TRY(draft_.writer().flush());
   LoadedSession loaded(draft_.writer().path());
-  AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft_, loaded, 1));
+  AACO_ASSIGN(trace::Metrics more, table_metrics(draft_, loaded, 1));
+  metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return draft_.finish(std::move(metrics), interrupted);
 }
 
