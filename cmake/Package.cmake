@@ -1,17 +1,24 @@
-# Packages: `cpack -G DEB` makes aaco (the program and all it needs) and aaco-dev (library, headers, CMake package); `cpack -G TGZ`
-# makes archives of both.
+# Packages: `cpack -G DEB` makes aaco (the program and all it needs), aaco-dev (library, headers, CMake package) and, where the Python
+# module is built, python3-aaco; `cpack -G TGZ` makes archives of them.
 set(CPACK_PACKAGE_NAME aaco)
 set(CPACK_PACKAGE_VENDOR "AACO")
 set(CPACK_PACKAGE_CONTACT "the AACO authors <aaco@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "AI Compute Observatory: where did the time of an AI workload go, and why")
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_COMPONENTS_ALL program development)
+if(AACO_HAS_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME aaco)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME aaco-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "aaco (= ${PROJECT_VERSION}), libexpected-dev")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-aaco)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "aaco (= ${PROJECT_VERSION}), ${AACO_MODULE_PYTHON_DEPENDS}")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-numpy, python3-pandas")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up a Debian 12 machine for building, testing and running AACO. Running it again takes a second.
 #   scripts/bootstrap.sh             everything
-#   scripts/bootstrap.sh --product   only what the program itself needs (no test libraries, browser or linters)
+#   scripts/bootstrap.sh --product   only what the program itself needs (no Python module, test libraries, browser or linters)
 #   scripts/bootstrap.sh --print     print the missing Debian packages; install nothing
 #   scripts/bootstrap.sh --llama     fetch a llama.cpp server of a newer Debian suite for the tests that use one; nothing else
 # Debian packages are installed by name (scripts/parts/packages.txt). Prebuilt libraries are fetched by name, version
@@ -27,7 +27,7 @@ as_root() {
 only_product=
 
 debian_packages() { # of all purposes, or without those that only tests and checks need
-  sed -nE "${only_product:+/^(tests|checks):/d;}s/^[a-z]*: *//p" "$list/packages.txt" | tr ' ' '\n' | sed '/^$/d'
+  sed -nE "${only_product:+/^(python|tests|checks):/d;}s/^[a-z]*: *//p" "$list/packages.txt" | tr ' ' '\n' | sed '/^$/d'
 }
 
 missing_packages() {

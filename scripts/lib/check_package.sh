@@ -9,7 +9,7 @@ rm -f "$build"/*.deb
 (cd "$build" && cpack -G DEB >/dev/null)
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-for package in "$build"/aaco_*.deb "$build"/aaco-dev_*.deb; do
+for package in "$build"/*.deb; do
   dpkg-deb -x "$package" "$root"
   dpkg-deb -f "$package" Package Version Depends
 done
@@ -33,4 +33,13 @@ for file in share/man/man1/aaco.1 share/bash-completion/completions/aaco share/z
   share/aaco/data/calibration/SHA256SUMS lib/cmake/aaco/aaco-config.cmake include/aaco/core/result.h; do
   [ -s "$root/usr/$file" ] || { echo "usr/$file is not in the packages"; exit 1; }
 done
+if [ -e "$root/usr/lib/python3/dist-packages/aaco" ]; then
+  env -u AACO_SHARE PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/usr/lib/python3/dist-packages" AACO_SESSIONS="$root/sessions" /usr/bin/python3 -c '
+import aaco
+session = aaco.open()
+assert session.metrics["latency.count"].value == 40
+assert len(session.table("inference_iters")) >= 40
+assert aaco.run("mlp", warmup=2, iterations=20).kind == "run"
+'
+fi
 echo "packages: complete, and the program in them runs"

@@ -10,6 +10,8 @@
 
 #include "core/files.h"
 #include "tracelake/bundle.h"
+#include "tracelake/columns.h"
+#include "tracelake/columns/column_builder.h"
 #include "tracelake/query/catalog.h"
 #include "tracelake/query/cell_text.h"
 #include "tracelake/query/statement.h"
@@ -23,7 +25,7 @@ using core::ErrorCode;
 constexpr std::int64_t kMemoryLimitBytes = std::int64_t{1} << 30;
 constexpr unsigned kMaxThreads = 8;
 
-class DuckLake final : public Lake {
+class DuckLake final : public Lake, public ColumnLake {
  public:
   DuckLake(std::string root, core::TemporaryDirectory scratch, duckdb::Database database, duckdb::Connection connection)
       : scratch_(std::move(scratch)),
@@ -32,6 +34,7 @@ class DuckLake final : public Lake {
         catalog_(connection_, root, [root] { return list_sessions(root); }) {}
 
   core::Result<QueryResult> query(std::string_view sql) override;
+  core::Result<Columns> columns(std::string_view sql) override;
   core::Status stream(std::string_view sql, QueryVisitor& visitor) override;
   core::Status query_to_parquet(std::string_view sql, const std::string& file) override;
   void interrupt() override { duckdb_interrupt(connection_.get()); }
@@ -69,6 +72,15 @@ core::Result<QueryResult> DuckLake::query(std::string_view sql) {
   Collector collector;
   AACO_TRY(stream(sql, collector));
   return std::move(collector.result);
+}
+
+core::Result<Columns> DuckLake::columns(std::string_view sql) {
+  AACO_ASSIGN(const query::Statement statement, prepare(sql));
+  AACO_ASSIGN(const query::Plan plan, query::plan_columns(connection_, statement, &columns::is_direct));
+  AACO_ASSIGN(auto cursor, connection_.query(plan.sql));
+  AACO_ASSIGN(Columns answer, columns::gather(cursor, plan.types));
+  for (std::size_t i = 0; i < plan.columns.size(); ++i) answer.columns[i].name = plan.columns[i];
+  return answer;
 }
 
 core::Status DuckLake::stream(std::string_view sql, QueryVisitor& visitor) {
@@ -131,7 +143,9 @@ CellKind cell_kind(std::string_view type) {
   return CellKind::text;
 }
 
-core::Result<std::unique_ptr<Lake>> Lake::open(const std::string& root) {
+namespace {
+
+core::Result<std::unique_ptr<DuckLake>> open_lake(const std::string& root) {
   const std::string absolute = core::absolute_path(root);
   AACO_ASSIGN(auto scratch, core::TemporaryDirectory::make(std::filesystem::temp_directory_path().string(), "aaco-lake"));
   const int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads));
@@ -140,5 +154,11 @@ core::Result<std::unique_ptr<Lake>> Lake::open(const std::string& root) {
   AACO_TRY(lock_down(connection, absolute, scratch.path()));
   return std::make_unique<DuckLake>(absolute, std::move(scratch), std::move(database), std::move(connection));
 }
+
+}  // namespace
+
+core::Result<std::unique_ptr<Lake>> Lake::open(const std::string& root) { return open_lake(root); }
+
+core::Result<std::unique_ptr<ColumnLake>> ColumnLake::open(const std::string& root) { return open_lake(root); }
 
 }  // namespace aaco::tracelake

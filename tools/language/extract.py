@@ -3,7 +3,7 @@ import json
 import pathlib
 import re
 
-TOPS = ('src', 'apps', 'web/src', 'data')
+TOPS = ('src', 'apps', 'python', 'web/src', 'data')
 TESTS = ('_test.cc', '_fuzz.cc', '_bench.cc', '.test.ts', '.test.tsx')
 
 CPP_TOKEN = re.compile(r'''

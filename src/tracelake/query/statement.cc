@@ -140,7 +140,11 @@ core::Status check_statement(duckdb::Connection& connection, const Statement& st
   return {};
 }
 
-core::Result<Plan> plan_statement(duckdb::Connection& connection, const Statement& statement) {
+namespace {
+
+using Cast = std::string (*)(const std::string& name, const std::string& type);
+
+core::Result<Plan> plan_with(duckdb::Connection& connection, const Statement& statement, bool (*direct)(duckdb_type), Cast cast) {
   AACO_ASSIGN(const Prepared prepared, prepare(connection, statement.text));
   Plan plan{statement.text, {}, {}};
   bool plain = true;
@@ -150,7 +154,7 @@ core::Result<Plan> plan_statement(duckdb::Connection& connection, const Statemen
     plan.columns.emplace_back(name == nullptr ? "" : name);
     duckdb_free(const_cast<char*>(name));
     const duckdb_type type = duckdb_prepared_statement_column_type(prepared.get(), i);
-    plain = plain && has_text(type);
+    plain = plain && direct(type);
     plan.types.push_back(column_type(prepared.get(), i));
   }
   if (plain || !statement.explained.empty()) return plan;
@@ -162,12 +166,28 @@ core::Result<Plan> plan_statement(duckdb::Connection& connection, const Statemen
   std::string names;
   for (idx_t i = 0; i < count; ++i) {
     const std::string name = "c" + std::to_string(i);
-    const bool direct = has_text(duckdb_prepared_statement_column_type(prepared.get(), i));
-    select += (i > 0 ? ", " : "") + (direct ? name : as_text(name, plan.types[i]));
+    const bool as_is = direct(duckdb_prepared_statement_column_type(prepared.get(), i));
+    select += (i > 0 ? ", " : "") + (as_is ? name : cast(name, plan.types[i]));
     names += (i > 0 ? ", " : "") + name;
   }
   plan.sql = "SELECT " + select + " FROM (" + statement.text + "\n) AS answer(" + names + ")";
   return plan;
+}
+
+std::string as_typed(const std::string& name, const std::string& type) {
+  if ((type.starts_with("DECIMAL") || type == "UHUGEINT") && !type.ends_with(']')) return "CAST(" + name + " AS DOUBLE)";
+  if (type.starts_with("TIMESTAMP") && !type.ends_with(']')) return "CAST(" + name + " AS TIMESTAMP)";
+  return as_text(name, type);
+}
+
+}  // namespace
+
+core::Result<Plan> plan_statement(duckdb::Connection& connection, const Statement& statement) {
+  return plan_with(connection, statement, &has_text, &as_text);
+}
+
+core::Result<Plan> plan_columns(duckdb::Connection& connection, const Statement& statement, bool (*direct)(duckdb_type)) {
+  return plan_with(connection, statement, direct, &as_typed);
 }
 
 }  // namespace aaco::tracelake::query

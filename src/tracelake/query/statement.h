@@ -27,4 +27,8 @@ struct Plan {
 };
 core::Result<Plan> plan_statement(duckdb::Connection& connection, const Statement& statement);
 
+// The same with typed columns: `direct` says which types are read as they are; decimals become doubles, times with another
+// resolution or a zone microseconds, everything else text. `types` are those of the answer.
+core::Result<Plan> plan_columns(duckdb::Connection& connection, const Statement& statement, bool (*direct)(duckdb_type));
+
 }  // namespace aaco::tracelake::query

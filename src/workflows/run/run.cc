@@ -191,8 +191,9 @@ core::Result<trace::Metrics> profile_gpu(GpuProfiling& profiling, const RunPlan&
   constexpr std::int64_t kMaxIterations = 100;
   AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make("/tmp", "aaco-profile"));
   const auto iterations = static_cast<std::int64_t>(measured.loop.plain.size());
-  profiling.pass.command =
-      run_again(core::executable_path(), request, std::clamp<std::int64_t>(iterations, 1, kMaxIterations), folder.path());
+  // Within another program, such as a Python interpreter, AACO_PROGRAM names aaco.
+  const std::string program = services.environment.get("AACO_PROGRAM").value_or(core::executable_path());
+  profiling.pass.command = run_again(program, request, std::clamp<std::int64_t>(iterations, 1, kMaxIterations), folder.path());
   profiling.pass.timeout_ns =
       profile_timeout_ns(draft.manifest().phases.back().end_ns - draft.manifest().phases.front().start_ns);
   if (const auto as_run = model_as_run(plan.graph, model.inputs)) profiling.pass.graph = nodes_of(*as_run, plan.model_name);

@@ -1,0 +1,77 @@
+"""The errors that aaco raises. Each says what happened and, in `remedy`, what to do next."""
+from __future__ import annotations
+
+
+class Error(Exception):
+    """The base of all errors of aaco. str() of it is the message, with the remedy on a line of its own."""
+
+    code = 'error'
+
+    def __init__(self, message: str, remedy: str = '', context: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+        self.context = tuple(context)
+
+    def __str__(self) -> str:
+        text = ': '.join((*reversed(self.context), self.message))
+        return f'{text}\nhint: {self.remedy}' if self.remedy else text
+
+
+class InvalidArgument(Error, ValueError):
+    """The request itself is wrong."""
+    code = 'invalid argument'
+
+
+class InvalidInput(Error, ValueError):
+    """A file or a reply is damaged, or not of its format."""
+    code = 'invalid input'
+
+
+class NotFound(Error, LookupError):
+    """What was named does not exist."""
+    code = 'not found'
+
+
+class PermissionDenied(Error, PermissionError):
+    """It exists and must not be accessed."""
+    code = 'permission denied'
+
+
+class IOFailure(Error, OSError):
+    """Reading, writing or communicating failed."""
+    code = 'I/O error'
+
+
+class Exhausted(Error, MemoryError):
+    """Memory, disk, a limit or a budget is used up."""
+    code = 'exhausted'
+
+
+class TimedOut(Error, TimeoutError):
+    """It took longer than allowed."""
+    code = 'timed out'
+
+
+class Cancelled(Error):
+    """It was stopped before it could finish."""
+    code = 'cancelled'
+
+
+class Conflict(Error):
+    """It exists already, or something else holds it."""
+    code = 'conflict'
+
+
+class Unsupported(Error, NotImplementedError):
+    """This machine, library or format cannot do it; the message names what is missing."""
+    code = 'unsupported'
+
+
+_BY_CODE = {kind.code: kind for kind in (InvalidArgument, InvalidInput, NotFound, PermissionDenied, IOFailure, Exhausted, TimedOut,
+                                         Cancelled, Conflict, Unsupported)}
+
+
+def make_error(code: str, message: str, remedy: str, context: list[str]) -> Error:
+    """Called by the library for each error it returns."""
+    return _BY_CODE.get(code, Error)(message, remedy, tuple(context))

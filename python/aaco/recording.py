@@ -1,0 +1,140 @@
+"""Recording a part of this process."""
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Optional, TypeVar
+
+from aaco import _core, _world
+from aaco.measuring import Duration
+from aaco.session import Session, open
+
+Function = TypeVar('Function', bound=Callable[..., Any])
+
+# The recordings under way, to which range() adds. Replaced as a whole under the lock, so that readers need none.
+_lock = threading.Lock()
+_active: tuple[_core.Recording, ...] = ()
+
+
+def _change(add: tuple[_core.Recording, ...], remove: tuple[_core.Recording, ...]) -> None:
+    global _active
+    with _lock:
+        _active = tuple(one for one in _active if one not in remove) + add
+
+
+class Recording:
+    """Observes this process and its children: CPU, memory, faults, GPUs ... sampled every 10 ms, with the ranges that range() marks.
+
+        with aaco.record(tag="epoch") as recording:
+            train()
+        recording.session.metrics
+
+        @aaco.record(tag="step")
+        def step(): ...            # each call is a session; step.session is the newest
+
+    An exception in the block ends the recording as interrupted, with the data kept, and goes on.
+    """
+
+    def __init__(self, name: str = '', *, tag: str = '', telemetry_period: Optional[Duration] = None,
+                 sessions: Optional[_world.PathLike] = None) -> None:
+        self._options = {'name': name or os.path.basename(sys.argv[0] or '') or 'python', 'tag': tag, 'telemetry_period': telemetry_period}
+        self._named = bool(name)
+        self._sessions = sessions
+        self._recording: Optional[_core.Recording] = None
+        self._session: Optional[Session] = None
+
+    @property
+    def session(self) -> Session:
+        """The stored session, once the recording has ended."""
+        if self._session is None:
+            raise RuntimeError('the recording has not ended')
+        return self._session
+
+    def start(self) -> Recording:
+        """Begins; `with` does it."""
+        if self._recording is not None:
+            raise RuntimeError('the recording is under way')
+        self._recording = _core.Recording(_world.current(self._sessions), self._options)
+        _change((self._recording,), ())
+        return self
+
+    def stop(self, interrupted: bool = False, *, trace: str = '', shift_ns: int = 0) -> Session:
+        """Ends and stores the session; the end of `with` does it. trace: a file of a profiler in this process, whose rows become rows
+        of the session; shift_ns leads from its clock to CLOCK_MONOTONIC."""
+        recording, self._recording = self._recording, None
+        if recording is None:
+            raise RuntimeError('the recording has not begun')
+        _change((), (recording,))
+        self._session = open(recording.finish(interrupted, trace, shift_ns))
+        return self._session
+
+    def __enter__(self) -> Recording:
+        return self.start()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.stop(interrupted=kind is not None)
+
+    def __call__(self, function: Function) -> Function:
+        @functools.wraps(function)
+        def recorded(*arguments: Any, **named: Any) -> Any:
+            name = self._options['name'] if self._named else function.__qualname__
+            recording = Recording(str(name), tag=str(self._options['tag']), sessions=self._sessions,
+                                  telemetry_period=self._options['telemetry_period'])  # type: ignore[arg-type]
+            try:
+                with recording, range(function.__qualname__):
+                    return function(*arguments, **named)
+            finally:
+                recorded.session = recording._session  # type: ignore[attr-defined]
+        recorded.session = None  # type: ignore[attr-defined]
+        return recorded  # type: ignore[return-value]
+
+    def __repr__(self) -> str:
+        state = 'recording' if self._recording else repr(self._session) if self._session else 'not begun'
+        return f'<aaco.Recording {self._options["name"]}: {state}>'
+
+
+def record(name: Any = '', *, tag: str = '', telemetry_period: Optional[Duration] = None,
+           sessions: Optional[_world.PathLike] = None) -> Any:
+    """Records a block (`with aaco.record() as recording:`) or each call of a function (`@aaco.record`, `@aaco.record(tag="x")`).
+
+    telemetry_period: seconds or "10ms". The session is `recording.session` after the block, `function.session` after a call. To record
+    another program use observe().
+    """
+    if callable(name):
+        return Recording()(name)
+    return Recording(name, tag=tag, telemetry_period=telemetry_period, sessions=sessions)
+
+
+class range:  # noqa: N801: it reads as a statement
+    """Marks a range of this thread on the timeline of every recording under way: `with aaco.range("step"):`; also a decorator.
+
+    Without a recording it costs less than a microsecond and leaves nothing. Ranges nest.
+    """
+
+    __slots__ = ('_name', '_starts')
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._starts: list[int] = []
+
+    def __enter__(self) -> range:
+        self._starts.append(time.monotonic_ns())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        start = self._starts.pop()
+        if _active:
+            end = time.monotonic_ns()
+            for recording in _active:
+                recording.range(self._name, threading.get_native_id(), start, end)
+
+    def __call__(self, function: Function) -> Function:
+        @functools.wraps(function)
+        def ranged(*arguments: Any, **named: Any) -> Any:
+            with range(self._name):
+                return function(*arguments, **named)
+        return ranged  # type: ignore[return-value]

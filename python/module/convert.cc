@@ -1,0 +1,83 @@
+#include "python/module/convert.h"
+
+#include <string>
+
+namespace aaco::python {
+namespace {
+
+namespace py = pybind11;
+using core::Json;
+
+Json integer(py::handle value) {
+  const auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!whole) throw py::error_already_set();
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  if (overflow == 0) return number;
+  const unsigned long long natural = PyLong_AsUnsignedLongLong(whole.ptr());
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return natural;
+}
+
+Json object(const py::dict& value) {
+  Json out = Json::object();
+  for (const auto& [key, member] : value) {
+    if (!py::isinstance<py::str>(key)) throw py::type_error("keys must be str");
+    out.set(py::cast<std::string>(key), to_json(member));
+  }
+  return out;
+}
+
+}  // namespace
+
+py::object to_python(const Json& document) {
+  if (document.is_null()) return py::none();
+  if (document.is_bool()) return py::bool_(*document.as_bool());
+  if (document.is_string()) {
+    const std::string_view text = document.text();
+    auto* const made = PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace");
+    if (made == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(made);
+  }
+  if (document.is_array()) {
+    py::list list;
+    for (const Json& item : document.items()) list.append(to_python(item));
+    return list;
+  }
+  if (document.is_object()) {
+    py::dict out;
+    for (const auto& [key, member] : document.members()) out[py::str(key)] = to_python(member);
+    return out;
+  }
+  if (const auto whole = document.as_i64()) return py::int_(*whole);
+  if (const auto natural = document.as_u64()) return py::int_(*natural);
+  return py::float_(*document.as_f64());
+}
+
+Json to_json(py::handle value) {
+  if (value.is_none()) return {};
+  if (PyBool_Check(value.ptr())) return py::cast<bool>(value);
+  if (py::isinstance<py::str>(value)) return py::cast<std::string>(value);
+  if (PyIndex_Check(value.ptr()) != 0) return integer(value);
+  if (PyFloat_Check(value.ptr())) return PyFloat_AsDouble(value.ptr());
+  if (py::isinstance<py::dict>(value)) return object(py::reinterpret_borrow<py::dict>(value));
+  if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
+    Json list = Json::array();
+    for (const py::handle item : value) list.push(to_json(item));
+    return list;
+  }
+  if (py::hasattr(value, "__fspath__")) return py::cast<std::string>(value.attr("__fspath__")());
+  if (py::hasattr(value, "__float__")) return py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(value)));
+  throw py::type_error("unsupported type " + py::cast<std::string>(py::str(py::type::of(value).attr("__name__"))));
+}
+
+void raise(const core::Error& error) {
+  py::list context;
+  for (const std::string& where : error.context) context.append(where);
+  const py::object made = py::module_::import("aaco.errors")
+                              .attr("make_error")(std::string(to_string(error.code)), error.message, error.remedy, context);
+  PyErr_SetObject(py::type::of(made).ptr(), made.ptr());
+  throw py::error_already_set();
+}
+
+}  // namespace aaco::python

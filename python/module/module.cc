@@ -1,0 +1,10 @@
+#include "python/module/bind.h"
+
+PYBIND11_MODULE(_core, core) {
+  core.doc() = "The library behind the package aaco; use that instead.";
+  core.attr("__version__") = AACO_VERSION;
+  aaco::python::bind_columns(core);
+  aaco::python::bind_sessions(core);
+  aaco::python::bind_measuring(core);
+  aaco::python::bind_judging(core);
+}

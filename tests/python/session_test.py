@@ -1,0 +1,191 @@
+"""Runs and sessions: what they say, what they refuse, who may call them at once."""
+import concurrent.futures
+import gc
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from module import ModuleTest, aaco, needs_numpy, numpy
+
+
+def resident_bytes():
+    return int(pathlib.Path('/proc/self/statm').read_text().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+
+class SessionTest(ModuleTest):
+    RUN = {'profile': True, 'tag': 'first', 'threads': 1}
+
+    def test_metrics_have_units_and_intervals(self):
+        median = self.session.metrics['latency.p50_ns']
+        self.assertEqual((median.unit, median.device), ('ns', None))
+        self.assertLessEqual(median.ci95[0], float(median))
+        self.assertGreaterEqual(median.ci95[1], float(median))
+        self.assertEqual(self.session.metrics['latency.count'].value, 60)
+        self.assertIn('±', str(median))
+
+    def test_what_was_not_measured_is_missing(self):
+        self.assertNotIn('gpu.busy_ns', self.session.metrics)
+        self.refused(KeyError, 'was not measured|latency.p50_ns', self.session.metrics.__getitem__, 'latency.p50')
+
+    def test_a_session_says_what_it_is(self):
+        self.assertEqual((self.session.kind, self.session.tag, self.session.state), ('run', 'first', 'complete'))
+        self.assertEqual(self.session.outcome['model'], 'mlp')
+        self.assertEqual(self.session.manifest['request']['threads'], 1)
+        self.assertIn('median', repr(self.session))
+        self.assertEqual(self.session.verify(), [])
+
+    def test_sessions_open_by_every_name(self):
+        for name in ('latest', 'tag:first', self.session.id, self.session.path, str(self.session.path)):
+            self.assertEqual(aaco.open(name), self.session)
+
+    def test_sessions_are_listed(self):
+        self.assertEqual([line['id'] for line in aaco.sessions(tag='first')], [self.session.id])
+        self.assertEqual(aaco.sessions(kind='import'), [])
+
+    def test_the_report_is_the_one_of_the_program(self):
+        self.assertEqual(self.session.report()['session']['id'], self.session.id)
+        self.assertIn('Median latency', self.session.text(80))
+
+    def test_a_notebook_shows_the_page_without_a_network(self):
+        try:
+            self.session.to_html(self.folder / 'report.html')
+        except aaco.errors.Unsupported:
+            self.skipTest('skipped, built without the page')
+        shown = self.session._repr_html_()
+        self.assertTrue(shown.startswith('<iframe'))
+        self.assertIn('sandbox="allow-scripts"', shown)
+        for loads in ('src=&quot;http', 'href=&quot;http', '<script', 'src="http'):
+            self.assertNotIn(loads, shown)
+        self.assertIn(self.session.id, (self.folder / 'report.html').read_text())
+
+    def test_a_session_exports_its_timeline(self):
+        written = self.session.export('chrome', self.folder / 'timeline.json')
+        self.assertEqual(written, self.folder / 'timeline.json')
+        self.assertIn('traceEvents', written.read_text())
+
+    def test_a_session_is_explained(self):
+        explanation = self.session.explain()
+        self.assertEqual(explanation.bottleneck_class, aaco.BottleneckClassifier().classify('tag:first').bottleneck_class)
+        self.assertTrue(0 <= explanation.confidence <= 1)
+        self.assertIn('confidence', str(explanation))
+        self.assertIn('<table>', explanation._repr_html_())
+
+    def test_opening_and_closing_does_not_grow(self):
+        def cycle(times):
+            for _ in range(times):
+                with aaco.open(self.session.path) as session:
+                    float(session.metrics['latency.p50_ns'])
+                    session.table('inference_iters')
+            gc.collect()
+        cycle(50)
+        before = resident_bytes()
+        cycle(200)
+        self.assertLess(resident_bytes() - before, 8 << 20)
+
+    def test_unknown_sessions_are_refused(self):
+        self.refused(aaco.errors.NotFound, 'nonsense|hint:', aaco.open, 'nonsense')
+        self.refused(LookupError, 'tag', aaco.open, 'tag:nonsense')
+        self.refused(TypeError, '', aaco.open, 7)
+
+
+class RunTest(ModuleTest):
+    @needs_numpy
+    def test_arrays_are_inputs(self):
+        name = self.small_run().outcome['inputs'][0]['name']
+        shape = aaco.open().outcome['inputs'][0]['shape']
+        session = self.small_run(inputs={name: numpy.ones(shape, dtype=numpy.float32)})
+        self.assertIn('.npy', session.outcome['inputs'][0]['values'])
+
+    def test_progress_is_reported_on_request(self):
+        lines = []
+        self.small_run(progress=lines.append)
+        self.assertIn('preparing mlp', lines)
+
+    def test_an_error_in_progress_does_not_end_the_run(self):
+        hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+        try:
+            self.assertEqual(self.small_run(progress=lambda line: 1 / 0).state, 'complete')
+        finally:
+            sys.unraisablehook = hook
+
+    def test_nothing_is_printed(self):
+        ran = self.python("import aaco; aaco.run('mlp', warmup=2, iterations=20, telemetry=True, profile=True).explain()")
+        if 'ONNX Runtime library not found' in ran.stderr:
+            self.skipTest('skipped, no ONNX Runtime on this machine')
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, '', ''))
+
+    def test_threads_run_at_once(self):
+        self.small_run()
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            made = list(pool.map(lambda seed: self.small_run(seed=seed, iterations=30), range(4)))
+        self.assertEqual(len({session.id for session in made}), 4)
+        self.assertEqual([session.manifest['request']['seed'] for session in made], [0, 1, 2, 3])
+
+    def test_other_threads_continue_during_a_run(self):
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            running = pool.submit(self.small_run, duration=1, iterations=None)
+            count = 0
+            while not running.done():
+                count += 1
+                time.sleep(0.001)
+        self.assertGreater(count, 50)
+
+    def test_a_runner_keeps_its_options(self):
+        self.small_run()
+        runner = aaco.ORTRunner('mlp', warmup=2, iterations=25, tag='kept')
+        self.assertEqual(runner.run(iterations=30).metrics['latency.count'].value, 30)
+        self.assertEqual(aaco.SessionManager(self.lake).open('tag:kept').tag, 'kept')
+
+    def test_wrong_options_are_refused(self):
+        self.refused(ValueError, "run() has no option 'nonsense'|hint: options: allow_fallback, backend", aaco.run, 'mlp', nonsense=1)
+        self.refused(ValueError, "invalid value -1 for 'iterations': expected an integer of at least 1", aaco.run, 'mlp', iterations=-1)
+        self.refused(ValueError, "'duration': expected seconds", aaco.run, 'mlp', duration='soon')
+        self.refused(ValueError, "'duration': expected seconds", aaco.run, 'mlp', duration=0)
+        self.refused(ValueError, "'threads'", aaco.run, 'mlp', threads=1.5)
+        self.refused(ValueError, "'telemetry': expected True or False", aaco.run, 'mlp', telemetry='yes')
+        self.refused(ValueError, "'precision': expected a ratio", aaco.run, 'mlp', precision=5)
+        self.refused(ValueError, "'graph_level': expected one of disabled", aaco.run, 'mlp', graph_level='most')
+        self.refused(ValueError, "'shapes': expected a dict", aaco.run, 'mlp', shapes=[1, 2])
+        self.refused(ValueError, 'minimum is 5ms', aaco.run, 'mlp', telemetry_period='1ms')
+        self.refused(ValueError, 'require profile=True', aaco.run, 'mlp', counters='SQ_WAVES')
+        self.refused(ValueError, "'inject_delay'", aaco.run, 'mlp', inject_delay='much')
+        self.refused(TypeError, 'unsupported type', aaco.run, 'mlp', tag=object())
+
+    def test_unknown_models_are_refused(self):
+        self.refused(aaco.Error, 'nonsense', aaco.run, 'nonsense')
+        self.refused(ValueError, 'no model given', aaco.run, '')
+
+
+class InterruptTest(ModuleTest):
+    def test_ctrl_c_ends_a_run_and_keeps_it(self):
+        self.small_run()
+        code = ("import aaco\ntry:\n    aaco.run('mlp', duration=60, tag='cut', progress=lambda line: print(line, flush=True))\n"
+                "except KeyboardInterrupt:\n    print('interrupted')\n")
+        with subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE, text=True, cwd=self.folder) as process:
+            for line in process.stdout:
+                if 'measuring' in line or line.startswith('1') or '%' in line or 'iteration' in line:
+                    break
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            rest, _ = process.communicate(timeout=60)
+        self.assertTrue(rest.endswith('interrupted\n'), rest)
+        self.assertEqual(aaco.open('tag:cut').state, 'interrupted')
+
+    def test_ctrl_c_ends_a_query(self):
+        code = ("import aaco\ntry:\n    print('asking', flush=True)\n"
+                "    aaco.query('SELECT count(*) FROM range(100000000000) a(i) WHERE sin(i) > 2')\n"
+                "except KeyboardInterrupt:\n    print('interrupted')\n")
+        with subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE, text=True, cwd=self.folder) as process:
+            process.stdout.readline()
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            rest, _ = process.communicate(timeout=60)
+        self.assertEqual(rest, 'interrupted\n')
+
+
+if __name__ == '__main__':
+    unittest.main()
