@@ -56,7 +56,7 @@ const kServed = {
   data: '',
   allowed: "; connect-src 'self'; frame-src 'self'",
 };
-for (const [name, kind] of [['report', kDocument], ['compare', kDocument], ['dashboard', kServed]]) {
+for (const [name, kind] of [['report', kDocument], ['compare', kDocument], ['paper', kDocument], ['dashboard', kServed]]) {
   const html = await page(kind, `src/main_${name}.tsx`, `src/style/${name}.css`);
   writeFileSync(join(out, `${name}.html`), html);
   console.log(`${name}.html: ${(html.length / 1024).toFixed(0)} KiB`);

@@ -42,7 +42,8 @@ std::optional<Response> Access::refuse_origin(const Request& request) const {
   const std::string host = core::to_lower(request.header("host").value_or(""));
   if (std::find(hosts_.begin(), hosts_.end(), host) == hosts_.end())
     return refusal(421, "this server does not answer to that Host", "add the name with --host-name");
-  if (request.count("origin") > 0 && core::to_lower(request.header("origin").value_or("")) != "http://" + host)
+  if (request.count("origin") > 0 &&
+      core::to_lower(request.header("origin").value_or("")) != (tls_ ? "https://" : "http://") + host)
     return refusal(403, "request from another origin");
   const std::string_view site = request.header("sec-fetch-site").value_or("none");
   const bool navigates = request.method == "GET" && request.header("sec-fetch-mode").value_or("") == "navigate" &&
@@ -98,12 +99,12 @@ Response Access::open(const Request& request) {
     return refusal(403, "this link is not valid or was used before", "restart 'aaco dashboard' for a new one");
   }
   secrets_.code.clear();
-  return {
-      .status = 303,
-      .type = "text/plain; charset=utf-8",
-      .body = "See /\n",
-      .headers = {{"Location", "/"},
-                  {"Set-Cookie", fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", secrets_.cookie_name, secrets_.token)}}};
+  return {.status = 303,
+          .type = "text/plain; charset=utf-8",
+          .body = "See /\n",
+          .headers = {{"Location", "/"},
+                      {"Set-Cookie", fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/{}", secrets_.cookie_name,
+                                                 secrets_.token, tls_ ? "; Secure" : "")}}};
 }
 
 }  // namespace aaco::server

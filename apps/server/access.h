@@ -30,8 +30,8 @@ bool same_secret(std::string_view a, std::string_view b);
 // Who may ask what: checked before a request reaches a handler. Used from one thread.
 class Access {
  public:
-  Access(Secrets secrets, std::vector<std::string> hosts, const core::Clock& clock)
-      : secrets_(std::move(secrets)), hosts_(std::move(hosts)), clock_(clock) {}
+  Access(Secrets secrets, std::vector<std::string> hosts, const core::Clock& clock, bool tls = false)
+      : secrets_(std::move(secrets)), hosts_(std::move(hosts)), clock_(clock), tls_(tls) {}
 
   // Against DNS rebinding and requests of other sites: Host, Origin and Sec-Fetch-Site must name this server.
   [[nodiscard]] std::optional<Response> refuse_origin(const Request& request) const;
@@ -51,6 +51,7 @@ class Access {
   Secrets secrets_;
   std::vector<std::string> hosts_;  // "127.0.0.1:8501", lower case
   const core::Clock& clock_;
+  bool tls_;
   std::map<std::string, Wrong> wrong_;
 };
 

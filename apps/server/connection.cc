@@ -6,6 +6,7 @@
 #include <boost/beast/http/write.hpp>
 
 #include "core/clock.h"
+#include "server/reception.h"
 
 namespace aaco::server {
 namespace {
@@ -32,6 +33,8 @@ void fill(Message& message, const Response& response, unsigned version, bool clo
   message.keep_alive(!close);
 }
 
+}  // namespace
+
 Response refusal_of(beast::error_code error) {
   if (error == http::error::header_limit) return refusal(431, "the head of the request is too large");
   if (error == http::error::body_limit) return refusal(413, "the body of the request is too large");
@@ -39,23 +42,29 @@ Response refusal_of(beast::error_code error) {
   return refusal(400, "invalid HTTP request");
 }
 
-// The client has gone: nobody to answer.
 bool is_gone(beast::error_code error) {
   return error == http::error::end_of_stream || error == http::error::partial_message || error == boost::asio::error::eof ||
          error == boost::asio::error::connection_reset || error == boost::asio::error::operation_aborted ||
          error == boost::asio::error::broken_pipe;
 }
 
-}  // namespace
-
-Connection::Connection(boost::asio::ip::tcp::socket socket, Hub& hub) : stream_(std::move(socket)), hub_(hub) {
+Connection::Connection(std::unique_ptr<Transport> transport, Hub& hub) : transport_(std::move(transport)), hub_(hub) {
   beast::error_code error;
-  const auto end = stream_.socket().remote_endpoint(error);
+  const auto end = transport_->socket().remote_endpoint(error);
   peer_ = error ? "-" : end.address().to_string();
   hub_.add(*this);
 }
 
 Connection::~Connection() { hub_.remove(*this); }
+
+void Connection::start() {
+  if (!transport_->has_tls()) return read_head();
+  transport_->tcp().expires_after(kHeadTime);
+  transport_->async_handshake([self = shared_from_this()](beast::error_code error) {
+    if (error) return self->close();
+    self->read_head();
+  });
+}
 
 void Connection::close_if_idle() {
   if (idle_) close();
@@ -63,8 +72,8 @@ void Connection::close_if_idle() {
 
 void Connection::close() {
   beast::error_code ignored;
-  stream_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_both, ignored);
-  stream_.close();
+  transport_->socket().shutdown(boost::asio::ip::tcp::socket::shutdown_both, ignored);
+  transport_->tcp().close();
 }
 
 void Connection::read_head() {
@@ -72,9 +81,9 @@ void Connection::read_head() {
   request_ = {};
   request_.peer = peer_;
   parser_.emplace();
-  limit(*parser_);
-  stream_.expires_after(kHeadTime);
-  http::async_read_header(stream_, buffer_, *parser_,
+  limit_head(*parser_);
+  transport_->tcp().expires_after(kHeadTime);
+  http::async_read_header(*transport_, buffer_, *parser_,
                           [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_head(error); });
 }
 
@@ -83,21 +92,28 @@ void Connection::on_head(beast::error_code error) {
   started_ns_ = core::monotonic_ns();
   if (error == beast::error::timeout) return close();  // its socket is closed already
   if (is_gone(error)) return close();
+  version_ = parser_->get().version() == 10 ? 10 : 11;
+  keep_alive_ = !error && parser_->keep_alive();
   if (error) return answer(refusal_of(error), true);
   auto request = server::read_head(*parser_);
   if (!request) return answer(refusal(request.error()), true);
   request_ = std::move(*request);
   request_.peer = peer_;
   auto match = hub_.admit(request_);
-  if (!match) return answer(match.error(), request_.has_body || !parser_->keep_alive());
+  if (!match) return answer(match.error(), request_.has_body || !keep_alive_);
+  const bool uploads = match->route->lane == Lane::upload;
+  if (!request_.has_body && match->route->method != "GET")
+    return answer(refusal(411, "expected a body with Content-Length"), true);
+  if (request_.body_bytes > (uploads ? hub_.max_upload_bytes() : std::int64_t{kMaxBodyBytes}))
+    return answer(refusal_of(http::error::body_limit), true);
+  if (uploads) return receive(*match);
   if (request_.has_body) return read_body(std::move(*match));
-  if (match->route->method == "POST") return answer(refusal(411, "expected a body with Content-Length"), true);
   handle(std::move(*match));
 }
 
 void Connection::read_body(Match match) {
-  stream_.expires_after(kBodyTime);
-  http::async_read(stream_, buffer_, *parser_,
+  transport_->tcp().expires_after(kBodyTime);
+  http::async_read(*transport_, buffer_, *parser_,
                    [self = shared_from_this(), match = std::move(match)](beast::error_code error, std::size_t) mutable {
                      if (error == beast::error::timeout || is_gone(error)) return self->close();
                      if (error) return self->answer(refusal_of(error), true);
@@ -109,6 +125,17 @@ void Connection::read_body(Match match) {
                    });
 }
 
+void Connection::receive(const Match& match) {
+  auto upload = hub_.begin_upload(match.call.text("name"));
+  if (!upload) return answer(upload.error(), true);
+  const auto reception = std::make_shared<Reception>(*transport_, hub_, buffer_, std::move(*parser_), std::move(*upload),
+                                                     [self = shared_from_this()](std::optional<Response> response) {
+                                                       if (!response) return self->close();
+                                                       self->answer(*response, response->status >= 400 || !self->keep_alive_);
+                                                     });
+  reception->read();
+}
+
 // The socket goes to the feed, and this ends.
 void Connection::stream() {
   if (request_.method == "HEAD") return answer({.type = "text/event-stream"}, true);
@@ -118,29 +145,27 @@ void Connection::stream() {
       "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n"
       "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n";
   for (const auto& [name, value] : kHeaders) head += std::string(name) + ": " + value + "\r\n";
-  hub_.feed().accept(stream_.release_socket(), head + "\r\n");
+  hub_.feed().accept(std::move(transport_), head + "\r\n");
 }
 
 void Connection::handle(Match match) {
   if (match.route->lane == Lane::stream) return stream();
-  stream_.expires_never();
-  hub_.run_handler(std::move(match), [self = shared_from_this()](const Response& response) {
-    self->answer(response, !self->parser_->keep_alive());
-  });
+  transport_->tcp().expires_never();
+  hub_.run_handler(std::move(match),
+                   [self = shared_from_this()](const Response& response) { self->answer(response, !self->keep_alive_); });
 }
 
 void Connection::answer(const Response& response, bool close) {
   hub_.log(request_, response, started_ns_);
   close = close || hub_.stopping();
-  const unsigned version = parser_->get().version() == 10 ? 10 : 11;
   if (request_.method == "HEAD") {
     auto message = std::make_shared<http::response<http::empty_body>>();
-    fill(*message, response, version, close);
+    fill(*message, response, version_, close);
     message->content_length(response.body.size());
     return write(message);
   }
   auto message = std::make_shared<http::response<http::string_body>>();
-  fill(*message, response, version, close);
+  fill(*message, response, version_, close);
   message->body() = response.body;
   message->prepare_payload();
   write(message);
@@ -148,9 +173,9 @@ void Connection::answer(const Response& response, bool close) {
 
 template <class Message>
 void Connection::write(std::shared_ptr<Message> message) {
-  stream_.expires_after(kWriteTime);
+  transport_->tcp().expires_after(kWriteTime);
   const bool close = !message->keep_alive();
-  http::async_write(stream_, *message, [self = shared_from_this(), message, close](beast::error_code error, std::size_t) {
+  http::async_write(*transport_, *message, [self = shared_from_this(), message, close](beast::error_code error, std::size_t) {
     self->on_written(error, close);
   });
 }
@@ -158,18 +183,24 @@ void Connection::write(std::shared_ptr<Message> message) {
 void Connection::on_written(beast::error_code error, bool close_after) {
   if (error) return close();
   if (!close_after && !hub_.stopping()) return read_head();
+  transport_->tcp().expires_after(kLingerTime);
+  if (!transport_->has_tls()) return end();
+  transport_->async_shutdown([self = shared_from_this()](beast::error_code) { self->end(); });
+}
+
+void Connection::end() {
   beast::error_code ignored;
-  stream_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
-  stream_.expires_after(kLingerTime);
+  transport_->socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
   linger();
 }
 
 // Closing with unread bytes would reset the connection, and the client might lose the answer.
 void Connection::linger() {
-  stream_.async_read_some(boost::asio::buffer(unread_), [self = shared_from_this()](beast::error_code error, std::size_t) {
-    if (error) return self->close();
-    self->linger();
-  });
+  transport_->tcp().async_read_some(boost::asio::buffer(unread_),
+                                    [self = shared_from_this()](beast::error_code error, std::size_t) {
+                                      if (error) return self->close();
+                                      self->linger();
+                                    });
 }
 
 }  // namespace aaco::server

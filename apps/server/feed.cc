@@ -15,8 +15,8 @@ Feed::~Feed() = default;
 
 void Feed::set_jobs(const workflows::Jobs* jobs) { source_->set_jobs(jobs); }
 
-void Feed::accept(boost::asio::ip::tcp::socket socket, const std::string& head) {
-  auto stream = std::make_shared<Stream>(std::move(socket), [this](Stream& gone) {
+void Feed::accept(std::unique_ptr<Transport> transport, const std::string& head) {
+  auto stream = std::make_shared<Stream>(std::move(transport), [this](Stream& gone) {
     past_.sent += gone.sent();
     past_.thinned += gone.thinned();
     const auto self = gone.shared_from_this();

@@ -29,8 +29,8 @@ class Feed {
   Feed& operator=(const Feed&) = delete;
 
   [[nodiscard]] bool full() const { return streams_.size() >= kMaxStreams; }
-  // Takes over the socket of an accepted request.
-  void accept(boost::asio::ip::tcp::socket socket, const std::string& head);
+  // Takes over the client of an accepted request.
+  void accept(std::unique_ptr<Transport> transport, const std::string& head);
   // What changed of the jobs is part of the events.
   void set_jobs(const workflows::Jobs* jobs);
   [[nodiscard]] StreamCounters counters() const;

@@ -44,13 +44,36 @@ void Hub::run_handler(Match match, std::function<void(Response)> done) {
   counters_.streams = feed_.counters();
   boost::asio::post(
       worker.thread, [this, &worker, match = std::move(match), done = std::move(done), counters = counters_]() mutable {
-        const Site site{services_, routes_, counters, jobs_ ? jobs_->get() : nullptr, &lists_, jobs_ ? nullptr : &jobs_.error()};
+        const Site site{services_,  routes_, counters, jobs_ ? jobs_->get() : nullptr, &lists_, jobs_ ? nullptr : &jobs_.error(),
+                        &telemetry_};
         Response response = answer(match, site);
         boost::asio::post(io_, [&worker, done = std::move(done), response = std::move(response)]() mutable {
           --worker.waiting;
           done(std::move(response));
         });
       });
+}
+
+tl::expected<std::unique_ptr<workflows::Upload>, Response> Hub::begin_upload(const std::string& name) {
+  if (!jobs_) return tl::unexpected(refusal(jobs_.error()));
+  if (uploads_ >= kMaxArrivingUploads) {
+    Response response = refusal(503, "too many uploads are arriving", "try again later");
+    response.headers.emplace_back("Retry-After", "10");
+    return tl::unexpected(std::move(response));
+  }
+  auto upload = (*jobs_)->begin_upload(name);
+  if (upload) return std::move(*upload);
+  if (upload.error().code == core::ErrorCode::exhausted)
+    return tl::unexpected(refusal(429, upload.error().message, upload.error().remedy));
+  return tl::unexpected(refusal(upload.error()));
+}
+
+std::int64_t Hub::max_upload_bytes() const { return jobs_ ? (*jobs_)->policy().max_upload_bytes : INT64_MAX; }
+
+void Hub::run_on_disk(std::function<core::Status()> work, std::function<void(const core::Status&)> done) {
+  boost::asio::post(disk_.thread, [this, work = std::move(work), done = std::move(done)]() mutable {
+    boost::asio::post(io_, [done = std::move(done), status = work()] { done(status); });
+  });
 }
 
 void Hub::log(const Request& request, const Response& response, std::int64_t started_ns) {
@@ -80,6 +103,7 @@ void Hub::join() {
   feed_.join();
   quick_.thread.join();
   slow_.thread.join();
+  disk_.thread.join();
   if (jobs_) jobs_->reset();
 }
 

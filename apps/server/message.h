@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,8 @@ struct Request {
   Fields headers;
   std::string body;
   std::string peer;       // address of the client
-  bool has_body = false;  // announced by the head
+  bool has_body = false;  // announced by the head, of this size:
+  std::int64_t body_bytes = 0;
 
   // The header's value if it is there exactly once.
   [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const;

@@ -12,9 +12,11 @@ constexpr std::string_view kSchemas = R"({
     "schema_version": {"type": "integer"},
     "error": {"type": "object", "required": ["status", "message"], "properties": {
       "status": {"type": "integer"}, "message": {"type": "string"}, "hint": {"type": "string"}}}}},
-  "SessionLine": {"type": "object", "required": ["id", "path", "created", "kind", "state", "tag", "what", "p50_ns"], "properties": {
+  "SessionLine": {"type": "object", "required": ["id", "path", "created", "kind", "state", "tag", "what", "p50_ns",
+    "tags", "note"], "properties": {
     "id": {"type": "string"}, "path": {"type": "string"}, "created": {"type": "string"}, "kind": {"type": "string"},
-    "state": {"type": "string"}, "tag": {"type": "string"}, "what": {"type": "string"}, "p50_ns": {"type": ["number", "null"]}}},
+    "state": {"type": "string"}, "tag": {"type": "string"}, "what": {"type": "string"}, "p50_ns": {"type": ["number", "null"]},
+    "tags": {"type": "array", "items": {"type": "string"}}, "note": {"type": "string"}}},
   "SessionList": {"type": "object", "required": ["schema_version", "root", "found", "offset", "sessions", "tags"], "properties": {
     "schema_version": {"type": "integer"}, "root": {"type": "string"}, "found": {"type": "integer"}, "offset": {"type": "integer"},
     "sessions": {"type": "array", "items": {"$ref": "#/components/schemas/SessionLine"}},
@@ -33,6 +35,26 @@ constexpr std::string_view kSchemas = R"({
   "QueryRows": {"type": "object", "required": ["schema_version", "truncated", "rows"], "properties": {
     "schema_version": {"type": "integer"}, "truncated": {"type": "boolean"},
     "rows": {"type": "array", "items": {"type": "object"}}}},
+  "Notes": {"type": "object", "required": ["schema_version", "session", "text", "tags", "changed"], "properties": {
+    "schema_version": {"type": "integer"}, "session": {"type": "string"}, "text": {"type": "string"},
+    "tags": {"type": "array", "items": {"type": "string"}}, "changed": {"type": ["string", "null"]}}},
+  "LiveView": {"type": "object", "description": "docs/formats/live.md", "required": ["schema_version", "replay", "machine",
+    "processes", "sessions"], "properties": {"schema_version": {"type": "integer"}, "replay": {"type": ["string", "null"]},
+    "machine": {"type": "object"}, "processes": {"type": "array", "items": {"type": "object"}},
+    "sessions": {"type": "array", "items": {"type": "object"}}}},
+  "Upload": {"type": "object", "required": ["schema_version", "id", "name", "bytes"], "properties": {
+    "schema_version": {"type": "integer"}, "id": {"type": "string"}, "name": {"type": "string"}, "bytes": {"type": "integer"}}},
+  "DeviceList": {"type": "object", "required": ["schema_version", "devices"], "properties": {
+    "schema_version": {"type": "integer"}, "devices": {"type": "array", "items": {"type": "object", "required": ["id"]}}}},
+  "Device": {"type": "object", "required": ["schema_version", "device"], "properties": {
+    "schema_version": {"type": "integer"}, "device": {"type": "object", "required": ["id"]}}},
+  "Roofline": {"type": "object", "description": "docs/formats/envelope.md", "required": ["schema_version", "devices"], "properties": {
+    "schema_version": {"type": "integer"}, "devices": {"type": "array", "items": {"type": "object"}}}},
+  "Predictions": {"type": "object", "description": "docs/formats/predictions.md", "required": ["schema_version", "points"], "properties": {
+    "schema_version": {"type": "integer"}, "points": {"type": "array", "items": {"type": "object"}}}},
+  "BaselineList": {"type": "object", "description": "docs/formats/baseline.md", "required": ["schema_version", "folder", "baselines"],
+    "properties": {"schema_version": {"type": "integer"}, "folder": {"type": "string"},
+      "baselines": {"type": "array", "items": {"type": "object", "required": ["path"]}}}},
   "Job": {"type": "object", "required": ["schema_version", "id", "verb", "state", "command", "measures", "created", "started", "ended",
     "exit_code", "session", "error", "progress", "process_id"], "properties": {
     "schema_version": {"type": "integer"}, "id": {"type": "string"}, "verb": {"type": "string"},
@@ -65,6 +87,8 @@ Json schema_of(const Parameter& parameter) {
   return parameter.repeatable ? Json::object({{"type", "array"}, {"items", std::move(schema)}}) : schema;
 }
 
+bool has_json_body(const Route& route) { return route.method != "GET" && route.lane != Lane::upload; }
+
 Json parameters_of(const Route& route) {
   Json all = Json::array();
   for (std::string_view part : core::split(route.pattern, '/')) {
@@ -72,10 +96,12 @@ Json parameters_of(const Route& route) {
     all.push(Json::object({{"name", part.substr(1, part.size() - 2)},
                            {"in", "path"},
                            {"required", true},
-                           {"description", part == "{job}" ? "Id of a job" : "An id, its beginning, latest or tag:NAME"},
+                           {"description", part == "{job}"      ? "Id of a job"
+                                           : part == "{device}" ? "Id or alias of a device"
+                                                                : "An id, its beginning, latest or tag:NAME"},
                            {"schema", Json::object({{"type", "string"}})}}));
   }
-  if (route.method == "POST") return all;
+  if (has_json_body(route)) return all;
   for (const Parameter& one : route.parameters) {
     Json parameter = Json::object({{"name", one.name}, {"in", "query"}, {"description", one.description}});
     if (one.required) parameter.set("required", true);
@@ -119,9 +145,11 @@ std::string operation_id(const Route& route) {
       upper = false;
     }
     const bool one = (part == "sessions" && route.pattern.find("{session}") != std::string_view::npos) ||
+                     (part == "uploads" && route.method == "POST") ||
                      (part == "jobs" && (route.pattern.find("{job}") != std::string_view::npos || route.status == 202));
     if (one) id.pop_back();
   }
+  if (route.pattern.ends_with("{device}")) id += "Device";
   return id == "get" ? "getDashboard" : id;
 }
 
@@ -135,7 +163,10 @@ Json operation_of(const Route& route) {
                                    {"content", content("application/json", schema_named("Error"))}}));
   Json operation = Json::object({{"operationId", operation_id(route)}, {"summary", route.summary}});
   if (Json parameters = parameters_of(route); !parameters.items().empty()) operation.set("parameters", std::move(parameters));
-  if (route.method == "POST") operation.set("requestBody", body_of(route));
+  if (has_json_body(route)) operation.set("requestBody", body_of(route));
+  if (route.lane == Lane::upload)
+    operation.set("requestBody",
+                  Json::object({{"required", true}, {"content", content("application/octet-stream", Json::object())}}));
   if (route.open) operation.set("security", Json::array());
   return operation.set("responses", std::move(answers));
 }
@@ -145,8 +176,10 @@ Json operation_of(const Route& route) {
 core::Result<Response> get_openapi(const Call&, const Site& site) {
   AACO_ASSIGN(Json schemas, Json::parse(kSchemas));
   Json paths = Json::object();
-  for (const Route& route : site.routes)
-    paths.set(route.pattern, Json::object({{core::to_lower(route.method), operation_of(route)}}));
+  for (const Route& route : site.routes) {
+    Json operations = paths[route.pattern].is_object() ? paths[route.pattern] : Json::object();
+    paths.set(route.pattern, operations.set(core::to_lower(route.method), operation_of(route)));
+  }
   Json bearer = Json::object({{"type", "http"}, {"scheme", "bearer"}});
   return json_response(Json::object(
       {{"openapi", "3.1.0"},

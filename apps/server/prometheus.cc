@@ -11,20 +11,10 @@
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "server/handlers.h"
+#include "server/telemetry.h"
 
 namespace aaco::server {
 namespace {
-
-std::string label(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\\' || c == '"')
-      out += std::string("\\") + c;
-    else
-      out += c == '\n' ? "\\n" : std::string(1, c);
-  }
-  return out;
-}
 
 void head(std::string& text, std::string_view name, std::string_view type, std::string_view help) {
   text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
@@ -39,13 +29,13 @@ void sessions_text(std::string& text, const std::vector<workflows::SessionLine>&
   std::map<std::string, std::size_t> states;
   for (const auto& line : lines) ++states[line.state.starts_with("damaged") ? "damaged" : line.state];
   head(text, "aaco_sessions", "gauge", "Stored sessions by state");
-  for (const auto& [state, count] : states) text += fmt::format("aaco_sessions{{state=\"{}\"}} {}\n", label(state), count);
+  for (const auto& [state, count] : states) text += fmt::format("aaco_sessions{{state=\"{}\"}} {}\n", label_value(state), count);
   head(text, "aaco_latency_p50_seconds", "gauge", "Median latency of the newest session of each workload");
   std::set<std::string> seen;
   for (auto line = lines.rbegin(); line != lines.rend() && seen.size() < kMaxWorkloads; ++line) {
     if (!line->p50_ns || line->state != "complete" || !seen.insert(line->kind + '\n' + line->what).second) continue;
-    text += fmt::format("aaco_latency_p50_seconds{{kind=\"{}\",workload=\"{}\"}} {}\n", label(line->kind), label(line->what),
-                        *line->p50_ns / 1e9);
+    text += fmt::format("aaco_latency_p50_seconds{{kind=\"{}\",workload=\"{}\"}} {}\n", label_value(line->kind),
+                        label_value(line->what), *line->p50_ns / 1e9);
   }
 }
 
@@ -53,7 +43,7 @@ void jobs_text(std::string& text, const workflows::Jobs& jobs) {
   std::map<std::string, std::size_t> states;
   for (const workflows::Job& job : jobs.list()) ++states[job.state];
   head(text, "aaco_jobs", "gauge", "Jobs by state");
-  for (const auto& [state, count] : states) text += fmt::format("aaco_jobs{{state=\"{}\"}} {}\n", label(state), count);
+  for (const auto& [state, count] : states) text += fmt::format("aaco_jobs{{state=\"{}\"}} {}\n", label_value(state), count);
 }
 
 double resident_bytes() {
@@ -64,6 +54,17 @@ double resident_bytes() {
 }
 
 }  // namespace
+
+std::string label_value(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"')
+      out += std::string("\\") + c;
+    else
+      out += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return out;
+}
 
 OwnCost own_cost() {
   rusage usage{};
@@ -103,6 +104,7 @@ std::string prometheus_text(const std::vector<workflows::SessionLine>& lines, co
 core::Result<Response> get_prometheus(const Call&, const Site& site) {
   AACO_ASSIGN(const auto lines, workflows::list(site.services.paths.sessions));
   std::string text = prometheus_text(lines, site.counters, own_cost());
+  if (site.telemetry != nullptr) text += telemetry_text(site.telemetry->read());
   if (site.jobs != nullptr) jobs_text(text, *site.jobs);
   return Response{.type = "text/plain; version=0.0.4; charset=utf-8", .body = std::move(text)};
 }

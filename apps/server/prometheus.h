@@ -18,6 +18,9 @@ struct OwnCost {
 };
 OwnCost own_cost();
 
+// A label's value with its quotes, backslashes and line ends escaped.
+std::string label_value(std::string_view text);
+
 // The text format 0.0.4 of Prometheus.
 std::string prometheus_text(const std::vector<workflows::SessionLine>& lines, const Counters& counters, const OwnCost& cost);
 

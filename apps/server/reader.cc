@@ -1,6 +1,7 @@
 #include "server/reader.h"
 
 #include <boost/asio/buffer.hpp>
+#include <limits>
 
 #include "core/numbers.h"
 #include "core/strings.h"
@@ -28,9 +29,9 @@ std::string_view view(boost::beast::string_view text) { return {text.data(), tex
 
 }  // namespace
 
-void limit(Parser& parser) {
+void limit_head(Parser& parser) {
   parser.header_limit(kMaxHeadBytes);
-  parser.body_limit(kMaxBodyBytes);
+  parser.body_limit(std::numeric_limits<std::uint64_t>::max());  // Boost 1.74 takes none for 0
 }
 
 core::Result<Request> read_head(const Parser& parser) {
@@ -39,7 +40,10 @@ core::Result<Request> read_head(const Parser& parser) {
   request.method = view(message.method_string());
   for (const auto& field : message) request.headers.emplace_back(core::to_lower(view(field.name_string())), view(field.value()));
   AACO_TRY(check_framing(request));
-  if (const auto length = request.header("content-length")) request.has_body = core::parse_u64(*length).value_or(1) > 0;
+  if (const auto length = request.header("content-length")) {
+    request.body_bytes = core::parse_i64(*length).value_or(std::numeric_limits<std::int64_t>::max());
+    request.has_body = request.body_bytes > 0;
+  }
   AACO_ASSIGN(Target target, parse_target(view(message.target())));
   request.path = std::move(target.path);
   request.parameters = std::move(target.parameters);
@@ -48,7 +52,8 @@ core::Result<Request> read_head(const Parser& parser) {
 
 core::Result<Request> read_request(std::string_view bytes) {
   Parser parser;
-  limit(parser);
+  limit_head(parser);
+  parser.body_limit(kMaxBodyBytes);
   parser.eager(true);
   boost::beast::error_code error;
   parser.put(boost::asio::buffer(bytes.data(), bytes.size()), error);

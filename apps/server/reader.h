@@ -13,8 +13,8 @@ namespace aaco::server {
 
 using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
-// Sets the limits of what the parser accepts.
-void limit(Parser& parser);
+// Sets the limit of heads; the route of a request decides how large its body may be.
+void limit_head(Parser& parser);
 // The request of a complete head; the body is not in it yet. Refuses what two HTTP implementations could frame differently
 // (Transfer-Encoding, several Content-Length), Expect, upgrades, and a missing or repeated Host.
 core::Result<Request> read_head(const Parser& parser);

@@ -57,6 +57,11 @@ std::optional<Response> check_parameters(const Route& route, Fields& given) {
   return std::nullopt;
 }
 
+std::string media_type(const Request& request) {
+  const std::string type = core::to_lower(request.header("content-type").value_or(""));
+  return std::string(core::trim(type.substr(0, type.find(';'))));
+}
+
 std::string text_of(const Json& value) {
   if (const auto flag = value.as_bool()) return *flag ? "true" : "false";
   return value.is_string() ? std::string(value.text()) : value.dump(-1);
@@ -90,10 +95,12 @@ tl::expected<Match, Response> find_route(std::span<const Route> routes, const Re
       allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
       continue;
     }
-    if (request.has_body && route.method != "POST")
-      return tl::unexpected(refusal(400, "unexpected body: only POST requests have one"));
+    if (request.has_body && route.method == "GET")
+      return tl::unexpected(refusal(400, "unexpected body: only POST and PUT requests have one"));
     match.call.parameters = request.parameters;
-    if (route.method == "POST") {
+    if (route.lane == Lane::upload && media_type(request) != "application/octet-stream")
+      return tl::unexpected(refusal(415, "expected Content-Type: application/octet-stream"));
+    if (route.method != "GET" && route.lane != Lane::upload) {
       if (!request.parameters.empty()) return tl::unexpected(refusal(400, "parameters belong in the JSON body"));
       return match;
     }
@@ -107,9 +114,7 @@ tl::expected<Match, Response> find_route(std::span<const Route> routes, const Re
 }
 
 tl::expected<Fields, Response> body_parameters(const Route& route, const Request& request) {
-  const std::string type = core::to_lower(request.header("content-type").value_or(""));
-  if (core::trim(type.substr(0, type.find(';'))) != "application/json")
-    return tl::unexpected(refusal(415, "expected Content-Type: application/json"));
+  if (media_type(request) != "application/json") return tl::unexpected(refusal(415, "expected Content-Type: application/json"));
   const auto document = Json::parse(request.body);
   if (!document || !document->is_object()) return tl::unexpected(refusal(400, "the body is not a JSON object"));
   Fields given;

@@ -44,6 +44,7 @@ struct Counters {
   StreamCounters streams;
 };
 
+class Telemetry;
 struct Route;
 // What handlers work on. They run on the server's worker threads; everything here is theirs to read.
 struct Site {
@@ -53,6 +54,7 @@ struct Site {
   workflows::Jobs* jobs = nullptr;
   workflows::SessionLists* lists = nullptr;
   const core::Error* no_jobs = nullptr;  // why there are none
+  Telemetry* telemetry = nullptr;
 };
 
 // A request with its parameters checked against the route's.
@@ -71,11 +73,11 @@ struct Call {
 using Handler = core::Result<Response> (*)(const Call& call, const Site& site);
 
 // Slow handlers have a worker of their own, so that lists stay fast while a report is made. A stream has no handler: its
-// connection goes to the feed.
-enum class Lane : std::uint8_t { quick, slow, stream };
+// connection goes to the feed. Neither has an upload: its body goes to a file (reception.h), its parameters are in the query.
+enum class Lane : std::uint8_t { quick, slow, stream, upload };
 
 struct Route {
-  std::string_view method;   // GET (HEAD too) or POST with a JSON object as body
+  std::string_view method;   // GET (HEAD too), POST or PUT; the latter with a JSON object as body, or a file
   std::string_view pattern;  // "/api/v1/sessions/{session}"
   std::string_view summary;
   std::vector<Parameter> parameters;
@@ -92,7 +94,7 @@ struct Match {
 };
 // The route of a request with its checked parameters. The error is the answer: 404, 405, 400 or 415.
 tl::expected<Match, Response> find_route(std::span<const Route> routes, const Request& request);
-// The parameters of the body, for routes with POST.
+// The parameters of the body, for routes with POST and PUT that are no uploads.
 tl::expected<Fields, Response> body_parameters(const Route& route, const Request& request);
 
 // Every route of this server.

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "core/files.h"
+#include "core/strings.h"
 #include "server/handlers.h"
 #include "server/prometheus.h"
 #include "server/target.h"
+#include "server/telemetry.h"
 #include "server/token_file.h"
 
 namespace aaco::server {
@@ -115,6 +117,62 @@ TEST(BodyParameters, RefusesDamagedAndWrongBodies) {
     EXPECT_EQ(posted(body), 400) << body;
 }
 
+int uploaded(const std::string& target, const std::string& type) {
+  static const auto routes = all_routes();
+  const auto match = find_route(routes, request_of("POST", target, "x", type));
+  return match ? 200 : match.error().status;
+}
+
+TEST(FindRoute, AnUploadHasItsNameInTheQuery) {
+  EXPECT_EQ(uploaded("/api/v1/uploads?name=a", "application/octet-stream"), 200);
+  EXPECT_EQ(uploaded("/api/v1/uploads?name=a", "Application/Octet-Stream; x=y"), 200);
+}
+TEST(FindRoute, UploadsOfOtherTypesAndParametersAreRefused) {
+  EXPECT_EQ(uploaded("/api/v1/uploads?name=a", "text/plain"), 415);
+  EXPECT_EQ(uploaded("/api/v1/uploads?name=a", ""), 415);
+  EXPECT_EQ(uploaded("/api/v1/uploads", "application/octet-stream"), 400);
+  EXPECT_EQ(uploaded("/api/v1/uploads?name=a&name=b", "application/octet-stream"), 400);
+  EXPECT_EQ(uploaded("/api/v1/uploads?path=a", "application/octet-stream"), 400);
+}
+TEST(FindRoute, NotesAreReadAndReplaced) {
+  EXPECT_EQ(status("GET", "/api/v1/sessions/x/notes"), 200);
+  EXPECT_EQ(status("PUT", "/api/v1/sessions/x/notes", "{}"), 200);
+  EXPECT_EQ(status("PUT", "/api/v1/sessions/x/notes?text=a", "{}"), 400);
+  EXPECT_EQ(status("DELETE", "/api/v1/sessions/x/notes"), 405);
+  EXPECT_EQ(status("PUT", "/api/v1/sessions", "{}"), 405);
+}
+
+TEST(Telemetry, HasTheMachineItsGpusAndRunningSessions) {
+  Telemetry::Reading reading;
+  reading.machine.cpu_use_ratio = 0.5;
+  reading.machine.gpus.push_back({.device = 1,
+                                  .use_ratio = {},
+                                  .memory_used_bytes = {},
+                                  .memory_total_bytes = {},
+                                  .power_watts = 640,
+                                  .power_cap_watts = {},
+                                  .temperature_celsius = {},
+                                  .clock_hz = {},
+                                  .throttled = {"power"}});
+  report::LiveSession session;
+  session.id = "s";
+  session.kind = "run";
+  session.what = "a\"b";
+  session.median_ns = 2e6;
+  reading.sessions.push_back(session);
+  const std::string text = telemetry_text(reading);
+  for (const char* line : {"aaco_machine_cpu_use_ratio 0.5\n", "aaco_gpu_power_watts{device=\"1\"} 640\n",
+                           "aaco_gpu_throttled{device=\"1\",reason=\"power\"} 1\n", "aaco_running_sessions 1\n",
+                           "aaco_running_session_median_seconds{session=\"s\",kind=\"run\",workload=\"a\\\"b\"} 0.002\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+TEST(Telemetry, WhatIsNotMeasuredIsLeftOut) {
+  const std::string text = telemetry_text({});
+  EXPECT_EQ(text.find("aaco_machine"), std::string::npos);
+  EXPECT_EQ(text.find("aaco_gpu"), std::string::npos);
+  EXPECT_EQ(text.find("aaco_running_session_"), std::string::npos);
+}
+
 TEST(OpenApi, DescribesEveryRoute) {
   const auto routes = all_routes();
   const workflows::Services services;
@@ -124,7 +182,7 @@ TEST(OpenApi, DescribesEveryRoute) {
   ASSERT_TRUE(document);
   std::set<std::string> ids;
   for (const Route& route : routes) {
-    const core::Json& operation = (*document)["paths"][route.pattern][route.method == "GET" ? "get" : "post"];
+    const core::Json& operation = (*document)["paths"][route.pattern][core::to_lower(route.method)];
     EXPECT_EQ(operation["summary"].text(), route.summary);
     EXPECT_TRUE(ids.insert(std::string(operation["operationId"].text())).second) << operation["operationId"].text();
     const bool page = route.answer.find('/') != std::string_view::npos;

@@ -61,6 +61,23 @@ const std::vector<Parameter> kListedJobs = {
     {.name = "state", .description = "Only jobs in this state: queued, running, done, failed, cancelled or interrupted"},
     {.name = "limit", .description = "Maximum number of jobs", .kind = Kind::whole, .low = 1, .high = 1000, .fallback = "100"}};
 
+const std::vector<Parameter> kNoted = {
+    {.name = "text", .description = "The note; empty: none"},
+    {.name = "tags", .description = "Tags besides the one of the measurement", .repeatable = true}};
+
+const std::vector<Parameter> kUploaded = {
+    {.name = "name", .description = "Name of the file, such as trace.json", .required = true}};
+
+const std::vector<Parameter> kEnveloped = {
+    {.name = "device", .description = "Only runs on this device: id or alias"},
+    {.name = "last", .description = "Only the newest N sessions", .kind = Kind::whole, .low = 1, .high = 100'000}};
+
+const std::vector<Parameter> kPredicted = {
+    {.name = "model", .description = "Model: a name of configs/models.yaml or zoo:NAME", .required = true, .repeatable = true},
+    {.name = "hardware", .description = "Device: id or alias", .required = true, .repeatable = true},
+    {.name = "batch", .description = "Batch size", .kind = Kind::whole, .low = 1, .high = 1'000'000},
+    {.name = "dtype", .description = "Data type for floating-point operations"}};
+
 // The pattern of a verb's jobs; job_verbs() lives as long as the program, and so do these.
 std::string_view verb_pattern(std::string_view verb) {
   static const auto kPatterns = [] {
@@ -90,13 +107,63 @@ std::vector<Parameter> parameters_of(const workflows::JobVerb& verb) {
   return parameters;
 }
 
+constexpr std::string_view kPage = "text/html", kText = "text/plain";
+
+// Devices, predictions, baselines, and what clients may send besides jobs.
+std::vector<Route> added_routes() {
+  const std::string_view notes = "/api/v1/sessions/{session}/notes";
+  return {
+      {"GET", notes, "Note and tags of a session", {}, "Notes", Lane::quick, false, &get_notes},
+      {"PUT", notes, "Replace note and tags of a session", kNoted, "Notes", Lane::quick, false, &put_notes},
+      {"GET",
+       "/api/v1/now",
+       "This machine and the running sessions now, as 'aaco top --once --json'",
+       {},
+       "LiveView",
+       Lane::quick,
+       false,
+       &get_now},
+      {"POST", "/api/v1/uploads", "Send a file for a job of import, as application/octet-stream", kUploaded, "Upload",
+       Lane::upload, false, nullptr, 201},
+      {"GET",
+       "/api/v1/hardware",
+       "Devices, as 'aaco hardware ls --json'",
+       {{.name = "kind", .description = "Only this kind: cpu, gpu or accelerator"}},
+       "DeviceList",
+       Lane::quick,
+       false,
+       &get_hardware},
+      {"GET",
+       "/api/v1/hardware/{device}",
+       "One device, as 'aaco hardware show --json'",
+       {},
+       "Device",
+       Lane::quick,
+       false,
+       &get_device},
+      {"GET", "/api/v1/roofline", "What runs reached of each device, as 'aaco roofline --json'", kEnveloped, "Roofline",
+       Lane::slow, false, &get_roofline},
+      {"GET", "/api/v1/roofline.html", "The roofline of one device as a page", kEnveloped, kPage, Lane::slow, false,
+       &get_roofline_page},
+      {"GET", "/api/v1/predictions", "Predictions of models on devices, as 'aaco compare --json'", kPredicted, "Predictions",
+       Lane::slow, false, &get_predictions},
+      {"GET",
+       "/api/v1/baselines",
+       "Baselines, as 'aaco baseline ls --json'",
+       {},
+       "BaselineList",
+       Lane::quick,
+       false,
+       &get_baselines},
+  };
+}
+
 std::vector<Route> fixed_routes() {
-  constexpr std::string_view kPage = "text/html", kText = "text/plain";
   return {
       {"GET", "/", "The dashboard", {}, kPage, Lane::quick, true, &get_dashboard},
       {"GET",
        "/metrics",
-       "Metrics for Prometheus: newest result of each workload, cost of this server",
+       "Metrics for Prometheus: newest result of each workload, this machine, running sessions, jobs, cost of this server",
        {},
        kText,
        Lane::quick,
@@ -178,6 +245,7 @@ std::vector<Route> fixed_routes() {
 
 std::vector<Route> all_routes() {
   std::vector<Route> routes = fixed_routes();
+  for (Route& route : added_routes()) routes.push_back(std::move(route));
   for (const workflows::JobVerb& verb : workflows::job_verbs())
     routes.push_back(
         {"POST", verb_pattern(verb.name), verb.summary, parameters_of(verb), "Job", Lane::quick, false, &post_job, 202});

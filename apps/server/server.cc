@@ -11,6 +11,7 @@
 #include "core/strings.h"
 #include "server/connection.h"
 #include "server/hub.h"
+#include "server/tls.h"
 #include "server/token_file.h"
 
 namespace aaco::server {
@@ -25,10 +26,11 @@ constexpr std::chrono::seconds kGrace{10};             // for answers that are b
 class WebServer final : public Server {
  public:
   WebServer(std::unique_ptr<Hub> hub, tcp::acceptor acceptor, TokenFile token, Listening listening,
-            const workflows::Services& services)
+            std::unique_ptr<asio::ssl::context> tls, const workflows::Services& services)
       : token_(std::move(token)),
         listening_(std::move(listening)),
         services_(services),
+        tls_(std::move(tls)),
         hub_(std::move(hub)),
         acceptor_(std::move(acceptor)),
         timer_(hub_->io()) {}
@@ -50,7 +52,7 @@ class WebServer final : public Server {
       if (hub_->connections() >= kMaxConnections)
         hub_->count_refused_connection();
       else
-        std::make_shared<Connection>(std::move(socket), *hub_)->start();
+        std::make_shared<Connection>(std::make_unique<Transport>(std::move(socket), tls_.get()), *hub_)->start();
       accept();
     });
   }
@@ -79,6 +81,7 @@ class WebServer final : public Server {
   TokenFile token_;
   Listening listening_;
   const workflows::Services& services_;
+  std::unique_ptr<asio::ssl::context> tls_;
   std::unique_ptr<Hub> hub_;
   tcp::acceptor acceptor_;
   asio::steady_timer timer_;
@@ -100,11 +103,11 @@ core::Result<tcp::acceptor> bind(const ServeRequest& request, asio::io_context& 
   if (error)
     return core::fail(core::ErrorCode::invalid_argument, "invalid address '" + request.address + "': expected an IP address",
                       "use 127.0.0.1 or ::1");
-  if (!address.is_loopback() && !request.insecure)
+  if (!address.is_loopback() && !request.insecure && request.tls_certificate.empty())
     return core::fail(
         core::ErrorCode::invalid_argument,
         request.address + " is reachable from other machines, and this server has no TLS: anyone on the way can read the token",
-        "use ssh -L, a proxy with TLS, or --insecure in a trusted network");
+        "use --tls-cert and --tls-key, ssh -L, a proxy with TLS, or --insecure in a trusted network");
   const tcp::endpoint end(address, request.port);
   tcp::acceptor acceptor(io);
   acceptor.open(end.protocol(), error);
@@ -122,6 +125,13 @@ std::string host_text(const tcp::endpoint& end) {
   return end.address().is_v6() ? "[" + end.address().to_string() + "]" : end.address().to_string();
 }
 
+core::Result<std::unique_ptr<asio::ssl::context>> tls_of(const ServeRequest& request) {
+  if (request.tls_certificate.empty() != request.tls_key.empty())
+    return core::fail(core::ErrorCode::invalid_argument, "--tls-cert and --tls-key must be used together");
+  if (request.tls_certificate.empty()) return std::unique_ptr<asio::ssl::context>();
+  return open_tls(request.tls_certificate, request.tls_key);
+}
+
 // Every name that clients may put into Host.
 std::vector<std::string> hosts_of(const ServeRequest& request, const tcp::endpoint& end) {
   std::vector<std::string> names = request.host_names;
@@ -129,7 +139,7 @@ std::vector<std::string> hosts_of(const ServeRequest& request, const tcp::endpoi
   std::vector<std::string> hosts;
   for (const std::string& name : names) {
     hosts.push_back(fmt::format("{}:{}", core::to_lower(name), end.port()));
-    if (end.port() == 80) hosts.push_back(core::to_lower(name));
+    if (end.port() == (request.tls_certificate.empty() ? 80 : 443)) hosts.push_back(core::to_lower(name));
   }
   return hosts;
 }
@@ -140,19 +150,21 @@ core::Result<std::unique_ptr<Server>> Server::open(const ServeRequest& request, 
                                                    std::function<void(std::string_view)> log) {
   // The hub's io_context is there before the acceptor and goes after it; what guards requests is known once the port is.
   raise_descriptor_limit();
+  AACO_ASSIGN(auto tls, tls_of(request));
   auto hub = std::make_unique<Hub>(all_routes(), services, std::move(log));
   AACO_ASSIGN(tcp::acceptor acceptor, bind(request, hub->io()));
   const tcp::endpoint end = acceptor.local_endpoint();
   AACO_ASSIGN(TokenFile token, TokenFile::open(request.token_file, end.port(), services.environment, services.paths));
   Secrets secrets{token.token(), request.one_time_link ? make_token() : "", fmt::format("aaco_{}", end.port())};
-  Listening listening{fmt::format("http://{}:{}", host_text(end), end.port()), "", token.path()};
+  Listening listening{fmt::format("{}://{}:{}", tls ? "https" : "http", host_text(end), end.port()), "", token.path()};
   if (!secrets.code.empty()) listening.link = fmt::format("{}/open?code={}", listening.url, secrets.code);
-  hub->guard(std::move(secrets), hosts_of(request, end));
+  hub->guard(std::move(secrets), hosts_of(request, end), tls != nullptr);
   AACO_ASSIGN(auto policy, workflows::load_server_policy(request.policy_file, services.paths));
   auto jobs = workflows::Jobs::open(std::move(policy), core::executable_path(), services);
   if (!jobs) listening.no_jobs = jobs.error().message;
   hub->set_jobs(std::move(jobs));
-  return std::make_unique<WebServer>(std::move(hub), std::move(acceptor), std::move(token), std::move(listening), services);
+  return std::make_unique<WebServer>(std::move(hub), std::move(acceptor), std::move(token), std::move(listening), std::move(tls),
+                                     services);
 }
 
 }  // namespace aaco::server

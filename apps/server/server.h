@@ -14,12 +14,13 @@ namespace aaco::server {
 
 struct ServeRequest {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 8501;            // 0: any free one
-  std::vector<std::string> host_names;  // that clients may use besides the address and localhost
-  bool insecure = false;                // allows addresses beyond loopback, without TLS
-  bool one_time_link = false;           // for a browser
-  std::string token_file;               // empty: one that goes with the server
-  std::string policy_file;              // empty: the user's server.yaml, or the shipped one
+  std::uint16_t port = 8501;             // 0: any free one
+  std::vector<std::string> host_names;   // that clients may use besides the address and localhost
+  bool insecure = false;                 // allows addresses beyond loopback without TLS
+  std::string tls_certificate, tls_key;  // PEM files; both empty: no TLS
+  bool one_time_link = false;            // for a browser
+  std::string token_file;                // empty: one that goes with the server
+  std::string policy_file;               // empty: the user's server.yaml, or the shipped one
 };
 
 // Where the server listens, for people.
@@ -34,8 +35,8 @@ struct Listening {
 class Server {
  public:
   // Listens from here on. `log` takes one line of JSON per request, without a line end, on the thread of run(). `services` must
-  // outlive the server. Fails with invalid_argument for an address beyond loopback without `insecure`, with conflict where the
-  // port is taken, and with unsupported in a build without Boost.Beast.
+  // outlive the server. Fails with invalid_argument for an address beyond loopback without TLS or `insecure`, with conflict where
+  // the port is taken, and with unsupported in a build without Boost.Beast.
   static core::Result<std::unique_ptr<Server>> open(const ServeRequest& request, const workflows::Services& services,
                                                     std::function<void(std::string_view)> log);
   virtual ~Server() = default;

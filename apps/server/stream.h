@@ -1,13 +1,14 @@
 #pragma once
 
 #include <array>
-#include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <string>
+
+#include "server/transport.h"
 
 namespace aaco::server {
 
@@ -22,7 +23,7 @@ using Event = std::shared_ptr<const std::string>;
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   // `closed` is called once, when the client has gone.
-  Stream(boost::asio::ip::tcp::socket socket, std::function<void(Stream&)> closed);
+  Stream(std::unique_ptr<Transport> transport, std::function<void(Stream&)> closed);
   // Sends the head of the answer and watches for the end.
   void start(const std::string& head);
   void deliver(const Event& event);
@@ -35,14 +36,17 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
  private:
   void flush();
+  void flush_tls();
   void wait_to_write();
   void watch_end();
+  void watch_end_tls();
+  void begin_stall();
 
-  boost::asio::ip::tcp::socket socket_;
+  std::unique_ptr<Transport> transport_;
   std::function<void(Stream&)> closed_;
   std::deque<Event> queue_;
   std::size_t offset_ = 0;  // bytes of the first event that were sent
-  bool waiting_ = false;
+  bool waiting_ = false;    // for the socket, or with TLS for the first event to be sent
   std::int64_t sent_ = 0, thinned_ = 0, told_ = 0;
   std::int64_t stalled_since_ns_ = 0;
   std::array<char, 512> unread_{};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "core/result.h"
 
 // What happens now on a machine and in the sessions that are being made: the values of `aaco top` and of the server's live
 // stream.
@@ -70,6 +71,8 @@ core::Json to_json(const LiveBucket& bucket);
 // With the buckets from number `first` on.
 core::Json to_json(const LiveSession& session, std::int64_t first);
 core::Json to_json(const LiveView& view);
+// Of to_json(); what another machine sent. Fails with invalid_input for another document; missing values are empty.
+core::Result<LiveView> live_view_from_json(const core::Json& document);
 
 enum class LiveOrder : std::uint8_t { cpu, memory, id };
 
@@ -80,7 +83,8 @@ struct ScreenOptions {
   bool tree = true;  // processes below their parents; otherwise in order
   LiveOrder order = LiveOrder::cpu;
   bool frozen = false;
-  bool keys = true;  // show the keys in the last line
+  bool keys = true;       // show the keys in the last line
+  std::string note = {};  // above the keys, such as what is being recorded; empty: no line
 };
 // At most `height` lines, each of at most `width` columns, without cursor movement. What does not fit is counted in a line.
 std::vector<std::string> live_screen(const LiveView& view, const ScreenOptions& options);

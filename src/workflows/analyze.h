@@ -23,6 +23,9 @@ struct AnalyzeRequest {
 
 core::Result<report::AnalysisReport> analyze(const AnalyzeRequest& request, const Services& services);
 
+// What the page of an analysis shows: the paper, and what is in memory over the graph.
+report::Paper analysis_page(const report::AnalysisReport& report, std::size_t nodes);
+
 enum class AnalysisFormat { text, json, csv, markdown, html };
 // "text", "json", "csv", "md", "html".
 std::optional<AnalysisFormat> analysis_format(std::string_view name);

@@ -12,6 +12,7 @@
 #include "core/result.h"
 #include "workflows/server_policy.h"
 #include "workflows/services.h"
+#include "workflows/uploads.h"
 
 namespace aaco::workflows {
 
@@ -26,6 +27,7 @@ enum class JobValue : std::uint8_t {
   program,  // one of ServerPolicy::record_programs
   text,     // any text without control characters: arguments of a recorded program
   file,     // a file or folder below ServerPolicy::import_folders
+  upload,   // id of a complete upload (uploads.h)
   url,      // begins with one of ServerPolicy::llm_servers
 };
 
@@ -91,6 +93,8 @@ class Jobs {
   // What it wrote to standard error, and to standard output (its --json).
   [[nodiscard]] virtual core::Result<std::string> log(std::string_view id) const = 0;
   [[nodiscard]] virtual core::Result<std::string> result(std::string_view id) const = 0;
+  // Where a client's file for `import` goes; see Uploads::begin().
+  virtual core::Result<std::unique_ptr<Upload>> begin_upload(std::string_view name) = 0;
   [[nodiscard]] virtual const ServerPolicy& policy() const = 0;
   // Grows with each change of a job.
   [[nodiscard]] virtual std::uint64_t revision() const = 0;

@@ -23,6 +23,8 @@ struct ServerPolicy {
   std::size_t kept_jobs = 1000;
   std::int64_t max_log_bytes = 1 << 20;
   std::int64_t max_result_bytes = 64 << 20;
+  std::int64_t max_upload_bytes = std::int64_t{1} << 30;
+  std::size_t max_uploads = 16;
 };
 
 // `file` empty: the user's server.yaml, or the one that came with the program.

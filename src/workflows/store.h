@@ -15,6 +15,8 @@ struct SessionLine {
   std::string id, path, created, kind, state, tag;
   std::string what;  // "resnet50, cpu, batch 1"
   std::optional<double> p50_ns;
+  std::vector<std::string> tags = {};  // of its notes (workflows/notes.h)
+  std::string note = {};
 };
 
 core::Result<std::vector<SessionLine>> list(const std::string& root);

@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "report/paper.h"
 #include "workflows/run.h"
 
 namespace aaco::workflows {
@@ -39,5 +41,10 @@ struct SweepOutcome {
 // others go on. Where no point ran, the first one's error is the answer and no session is left; otherwise what ran stays, and the
 // sweep's own session is left incomplete where it cannot be closed.
 core::Result<SweepOutcome> sweep(const SweepRequest& request, const Services& services);
+
+// Latency over throughput for each backend and thread count, with its knee, and a table of the points.
+report::Paper sweep_paper(const SweepOutcome& outcome);
+// The point with the highest throughput per latency ("power", Kleinrock 1979); none with fewer than three points.
+std::optional<std::size_t> knee_of(const std::vector<report::PaperCurve::Point>& points);
 
 }  // namespace aaco::workflows

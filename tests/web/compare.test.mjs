@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { checkAccess, looksAt } from './lib/axe.mjs';
 import { chromiumMissing, openReport, samples, startBrowser } from './lib/browser.mjs';
 
 const top = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -91,5 +92,6 @@ describe('the page of a comparison', { skip: chromiumMissing }, () => {
     for (const colorScheme of ['light', 'dark'])
       on(`fits ${width} pixels, ${colorScheme}`, 'compared', { width, colorScheme }, async (page) => {
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth));
+        if (looksAt(width, colorScheme)) await checkAccess(page);
       });
 });

@@ -1,5 +1,6 @@
 // The dashboard against a server with made-up answers of the API (docs/how_to/serve.md).
 import assert from 'node:assert/strict';
+import { checkAccess, looksAt } from './lib/axe.mjs';
 import { describeDashboard, page, policy } from './lib/dashboard.mjs';
 
 const line = (number, more = {}) => ({
@@ -22,6 +23,7 @@ function answer(request, response) {
     const found = mode === 'empty' ? [] : [...all].reverse().filter((one) => one.what.includes(search) && (!tag || one.tag === tag));
     return json(200, { schema_version: 1, root: '/lake', found: found.length, offset: 0, sessions: found.slice(0, Number(limit) || 100), tags: mode === 'empty' ? [] : [{ tag: 'nightly', count: 125 }] });
   }
+  if (url.pathname.endsWith('/notes')) return url.pathname.includes('missing') ? json(404, { error: { status: 404, message: 'no session' } }) : json(200, { session: 'x', text: '', tags: [], changed: null });
   if (url.pathname === '/api/v1/history') return mode === 'empty' ? json(404, { error: { status: 404, message: 'no session has p50' } }) : json(200, history);
   if (url.pathname.endsWith('.html') && !url.pathname.includes('missing')) {
     response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'self'" });
@@ -77,5 +79,12 @@ describeDashboard('the dashboard', { answer, begin: (options) => { mode = option
   on('an unknown page leads back', '#/nothing', {}, async (tab) => assert.match(await tab.locator('main').innerText(), /No such page/));
   on('a damaged link does not break the page', '#/session/%zz', {}, async (tab) => assert.match(await tab.locator('main').innerText(), /No such page/));
   for (const width of [375, 1400, 2560])
-    for (const colorScheme of ['light', 'dark']) on(`fits ${width} px, ${colorScheme}`, '', { width, colorScheme }, async (tab) => { await tab.waitForSelector('tbody tr'); });
+    for (const colorScheme of ['light', 'dark']) {
+      on(`fits ${width} px, ${colorScheme}`, '', { width, colorScheme }, async (tab) => { await tab.waitForSelector('tbody tr'); });
+      for (const [name, hash, ready] of [['history', '#/history?metric=p50&model=resnet50', '.history-line'], ['compare', `#/compare?a=${all[3].id}&b=${all[4].id}`, 'iframe']])
+        on(`${name} fits ${width} px, ${colorScheme}`, hash, { width, colorScheme }, async (tab) => {
+          await tab.waitForSelector(ready);
+          if (looksAt(width, colorScheme)) await checkAccess(tab);
+        });
+    }
 });

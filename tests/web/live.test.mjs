@@ -1,5 +1,6 @@
 // The dashboard's Live and Jobs pages against a server with made-up answers (docs/formats/live.md, docs/formats/jobs.md).
 import assert from 'node:assert/strict';
+import { checkAccess, looksAt } from './lib/axe.mjs';
 import { describeDashboard, page, policy } from './lib/dashboard.mjs';
 
 const machine = (time) => ({
@@ -20,7 +21,10 @@ const openapi = { openapi: '3.1.0', paths: { '/api/v1/jobs': { get: {} }, '/api/
 let mode = 'busy';
 let jobs = [];
 const asked = [];
+let streams = 0;
 function stream(response) {
+  ++streams;
+  response.on('close', () => { --streams; });
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
   const send = (name, data) => response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
   const sessions = (time, buckets) => (mode === 'idle' ? [] : [session(time, buckets)]);
@@ -76,6 +80,17 @@ describeDashboard('live and jobs', { answer, begin: (options) => { mode = option
   });
   on('a slow browser is told what it lost', '#/live', { mode: 'slow' }, async (tab) => { await tab.waitForSelector('text=7 updates left out'); });
   on('a lost connection is said', '#/live', { mode: 'lost', refuses: true }, async (tab) => { await tab.waitForSelector('text=connection lost'); });
+  // A browser opens six connections to a server: streams that stay open would leave none for the next page.
+  on('Jobs answers after Live, time and again', '#/live', { jobs: some }, async (tab) => {
+    for (let turn = 0; turn < 8; ++turn) {
+      await tab.getByRole('link', { name: 'Live' }).click();
+      await tab.waitForSelector('.live-line');
+      await tab.getByRole('link', { name: 'Jobs', exact: true }).first().click();
+      await tab.waitForSelector('.job-running');
+    }
+    await tab.waitForFunction(() => document.querySelector('.job-queued') !== null);
+    assert.equal(streams, 0);
+  });
   on('lists jobs with progress, session and error', '#/jobs', { jobs: some }, async (tab) => {
     const shown = await main(tab);
     assert.match(shown, /running[\s\S]*1,240 iterations[\s\S]*queued[\s\S]*done[\s\S]*20261123T100002Z-abcdef[\s\S]*no model <\/script>[\s\S]*Hint: 'aaco zoo ls'/);
@@ -107,7 +122,13 @@ describeDashboard('live and jobs', { answer, begin: (options) => { mode = option
   on('a server without jobs says why', '#/jobs', { mode: 'refused', refuses: true }, async (tab) => { await tab.waitForSelector('text=another server runs the jobs'); });
   for (const width of [375, 1400, 2560])
     for (const colorScheme of ['light', 'dark']) {
-      on(`live fits ${width} px, ${colorScheme}`, '#/live', { width, colorScheme }, async (tab) => { await tab.waitForSelector('.live-line'); });
-      on(`jobs fit ${width} px, ${colorScheme}`, '#/jobs', { width, colorScheme, jobs: some }, async (tab) => { await tab.getByText('Start a job').click(); });
+      on(`live fits ${width} px, ${colorScheme}`, '#/live', { width, colorScheme }, async (tab) => {
+        await tab.waitForSelector('.live-line');
+        if (looksAt(width, colorScheme)) await checkAccess(tab);
+      });
+      on(`jobs fit ${width} px, ${colorScheme}`, '#/jobs', { width, colorScheme, jobs: some }, async (tab) => {
+        await tab.getByText('Start a job').click();
+        if (looksAt(width, colorScheme)) await checkAccess(tab);
+      });
     }
 });

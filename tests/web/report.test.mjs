@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { checkAccess, looksAt } from './lib/axe.mjs';
 import { chromiumMissing, openReport, samples, startBrowser } from './lib/browser.mjs';
 
 const json = (name) => JSON.parse(readFileSync(join(samples, `${name}.json`), 'utf8'));
@@ -220,6 +221,10 @@ describe('the report page', { skip: chromiumMissing }, () => {
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 375);
     });
   }
+  for (const name of ['cpu', 'gpu'])
+    for (const width of [375, 1400, 2560])
+      for (const colorScheme of ['light', 'dark'])
+        if (looksAt(width, colorScheme)) on(`axe finds nothing serious on ${name} at ${width} px, ${colorScheme}`, name, { width, colorScheme }, checkAccess);
   on('is dark where the system is, and light when asked', 'cpu', { colorScheme: 'dark' }, async (page) => {
     const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     const dark = await paper();

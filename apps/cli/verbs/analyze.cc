@@ -9,12 +9,13 @@
 #include "cli/options/serve_options.h"
 #include "cli/options/whole_number.h"
 #include "core/files.h"
+#include "workflows/paper_page.h"
 
 namespace aaco::cli {
 namespace {
 
 struct AnalyzeOptions {
-  std::string model, hardware = "this", fallback, provider, format = "text", output;
+  std::string model, hardware = "this", fallback, provider, format = "text", output, html;
   std::size_t nodes = 15;
 };
 
@@ -24,12 +25,21 @@ void write(Context& context, const std::string& text, const std::string& output)
   context.note("wrote " + output);
 }
 
+// Of --html; false where it failed.
+bool write_page(Context& context, const report::Paper& paper, const std::string& file) {
+  if (file.empty()) return true;
+  const auto written = workflows::write_paper(paper, file, context.paths);
+  if (!written) context.fail(written.error());
+  return written.has_value();
+}
+
 void run_serve(Context& context, const workflows::AnalyzeRequest& predict, const ServeOptions& serve,
                const AnalyzeOptions& options) {
   const auto request = serve.resolve({options.model}, {options.hardware}, predict.model.batch, predict.conditions.dtype);
   if (!request) return context.fail(request.error());
   const auto points = workflows::serve_estimates(*request, make_services(context));
   if (!points) return context.fail(points.error());
+  if (!write_page(context, workflows::serving_paper(*points, *request), options.html)) return;
   write(context, serving_text(*points, *request, options.format), options.output);
 }
 
@@ -48,6 +58,7 @@ void run(Context& context, const PredictOptions& predict, const ServeOptions& se
   request->provider = options.provider;
   const auto report = workflows::analyze(*request, make_services(context));
   if (!report) return context.fail(report.error());
+  if (!options.html.empty() && !write_page(context, workflows::analysis_page(*report, options.nodes), options.html)) return;
   write(context, render_analysis(*report, *workflows::analysis_format(options.format), options.nodes), options.output);
 }
 
@@ -74,6 +85,7 @@ void add_analyze(CLI::App& app, Context& context) {
       ->capture_default_str();
   verb->add_flag_callback(
       "--json", [options] { options->format = "json"; }, "Same as --format json");
+  verb->add_option("--html", options->html, "Write a styled page to this file as well")->type_name("FILE");
   verb->add_option("-o,--output", options->output, "Output file (default: standard output)");
   verb->add_option("--nodes", options->nodes,
                    "Number of slowest node groups to list (similar nodes share a line); 0 lists every node in order")

@@ -9,13 +9,14 @@
 #include "cli/options/serve_options.h"
 #include "core/numbers.h"
 #include "workflows/compare_models.h"
+#include "workflows/paper_page.h"
 
 namespace aaco::cli {
 namespace {
 
 struct CompareOptions {
   std::vector<std::string> models, hardware, batch, batches, dtypes, caps, devices;
-  std::string rank = "latency", format = "text";
+  std::string rank = "latency", format = "text", html;
 };
 
 core::Result<std::vector<double>> numbers(const std::vector<std::string>& texts, std::string_view option, bool whole) {
@@ -88,6 +89,9 @@ void run_serve(Context& context, const PredictOptions& predict, const ServeOptio
   if (!points) return context.fail(points.error());
   for (const auto& point : *points)
     if (point.error) context.exit_code = kEnvironment;
+  if (!options.html.empty())
+    if (const auto written = workflows::write_paper(serving_paper(*points, *request), options.html, context.paths); !written)
+      return context.fail(written.error());
   context.print(serving_text(*points, *request, options.format));
 }
 
@@ -101,9 +105,12 @@ void run(Context& context, const PredictOptions& predict, const ServeOptions& se
   if (!points) return context.fail(points.error());
   for (const auto& point : *points)
     if (!point.prediction) context.exit_code = kEnvironment;
+  const report::Paper paper = workflows::comparison_paper(*points, *request);
+  if (!options.html.empty())
+    if (const auto written = workflows::write_paper(paper, options.html, context.paths); !written)
+      return context.fail(written.error());
   if (options.format == "json") return context.print_json(workflows::comparison_json(*points, *request));
   if (options.format == "csv") return context.print(report::table_csv(workflows::comparison_table(*points)));
-  const report::Paper paper = workflows::comparison_paper(*points, *request);
   if (options.format == "md") return context.print(report::paper_markdown(paper));
   if (options.format == "html") return context.print(report::paper_html(paper));
   context.print(report::paper_text(paper));
@@ -132,6 +139,7 @@ void add_compare(CLI::App& app, Context& context) {
   verb->add_option("-f,--format", options->format, "Output format")
       ->check(CLI::IsMember({"text", "json", "csv", "md", "html"}))
       ->capture_default_str();
+  verb->add_option("--html", options->html, "Write a styled page to this file as well")->type_name("FILE");
   verb->add_flag_callback(
       "--json", [options] { options->format = "json"; }, "Same as --format json");
   verb->footer(

@@ -9,6 +9,7 @@
 #include "cli/options/run_options.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "workflows/paper_page.h"
 
 namespace aaco::cli {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 struct SweepOptions {
   std::string batches, threads, backends;
   std::vector<std::string> dimensions;
+  std::string html;
   bool json = false;
 };
 
@@ -97,6 +99,9 @@ void run_sweep(Context& context, const RunOptions& run, const SweepOptions& opti
   context.progress("");
   for (const auto& point : outcome->points)
     if (!point.error.empty()) context.exit_code = kEnvironment;
+  if (!options.html.empty())
+    if (const auto written = workflows::write_paper(workflows::sweep_paper(*outcome), options.html, context.paths); !written)
+      return context.fail(written.error());
   if (!options.json) {
     if (context.quiet) return context.print(outcome->id + "\n");
     print_curves(context, *request, *outcome);
@@ -128,6 +133,8 @@ void add_sweep(CLI::App& app, Context& context) {
       ->type_name("NAME=LIST")
       ->allow_extra_args(false);
   verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
+  verb->add_option("--html", options->html, "Write a page with the latency-throughput curve and its knee to this file")
+      ->type_name("FILE");
   verb->add_flag("--json", options->json, "Print JSON");
   verb->callback([&context, run, options] { run_sweep(context, *run, *options); });
 }

@@ -11,7 +11,10 @@
 #include "cli/options/run_options.h"
 #include "cli/options/whole_number.h"
 #include "cli/output/live_terminal.h"
+#include "cli/output/remote_view.h"
+#include "cli/output/top_recorder.h"
 #include "core/clock.h"
+#include "core/files.h"
 #include "workflows/live.h"
 
 namespace aaco::cli {
@@ -20,7 +23,8 @@ namespace {
 constexpr std::int64_t kTwoReadings_ns = 1'000'000'000;  // --once: what is a difference needs two
 
 struct TopOptions {
-  std::string session;
+  std::string session;  // or the URL of a server
+  std::string token_file;
   std::string root = "/";
   std::vector<std::int64_t> processes;
   double refresh_s = 1;
@@ -31,12 +35,19 @@ struct TopOptions {
   std::optional<int> width, height;
 };
 
-// Where the view comes from: this machine, or a stored session.
+bool is_remote(const TopOptions& options) {
+  return options.session.starts_with("http://") || options.session.starts_with("https://");
+}
+
+// Where the view comes from: this machine, a stored session or a server.
 class Views {
  public:
   Views(const TopOptions& options, const core::Paths& paths)
       : options_(options), machine_(options.root), sessions_(paths.sessions), processes_(options.root) {}
   void replay(workflows::Replay replay) { replay_.emplace(std::move(replay)); }
+  void remote(RemoteView remote) { remote_.emplace(std::move(remote)); }
+  // Why the last view is an old one; empty: it is not.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] bool ended() const { return replay_ && seconds_ >= replay_->length_s(); }
 
   report::LiveView next(double passed_s) {
@@ -44,6 +55,7 @@ class Views {
       seconds_ = std::min(seconds_ + passed_s * options_.speed, replay_->length_s());
       return replay_->at(seconds_);
     }
+    if (remote_) return from_remote();
     report::LiveView view;
     view.machine = machine_.sample();
     view.sessions = sessions_.read();
@@ -54,7 +66,18 @@ class Views {
   }
 
  private:
+  // The last view stays until the server answers again.
+  report::LiveView from_remote() {
+    auto view = remote_->read();
+    problem_ = view ? "" : view.error().message + "; trying again";
+    if (view) last_ = std::move(*view);
+    return last_;
+  }
+
   const TopOptions& options_;
+  std::optional<RemoteView> remote_;
+  report::LiveView last_;
+  std::string problem_;
   workflows::MachineWatch machine_;
   workflows::LiveSessions sessions_;
   workflows::ProcessWatch processes_;
@@ -73,8 +96,9 @@ report::ScreenOptions screen_options(const TopOptions& options, const Context& c
 }
 
 void show_once(Context& context, const TopOptions& options, Views& views) {
-  const bool replay = !options.session.empty();
+  const bool replay = !options.session.empty() && !is_remote(options);
   report::LiveView view = views.next(replay ? options.at_s.value_or(INFINITY) : 0);
+  if (!views.problem().empty()) return context.fail({core::ErrorCode::io, views.problem(), "start it there: aaco serve", {}});
   if (!replay) {
     const core::SystemClock clock;
     clock.sleep_until(core::monotonic_ns() + kTwoReadings_ns);
@@ -84,18 +108,34 @@ void show_once(Context& context, const TopOptions& options, Views& views) {
   for (const std::string& line : live_screen(view, screen_options(options, context))) context.print(line + "\n");
 }
 
+// Starts or stops a recording of the first process that is shown; the answer says why not.
+std::string record(const TopOptions& options, const report::LiveView& view, TopRecorder& recorder, bool profile) {
+  if (is_remote(options)) return "recording works on the machine itself: start 'aaco top' there";
+  if (!options.session.empty()) return "a replay cannot be recorded";
+  std::int64_t process = options.processes.empty() ? 0 : options.processes.front();
+  if (process == 0 && !view.processes.empty()) process = view.processes.front().id;
+  if (process == 0) return "no process is watched: start 'aaco top --pid N', or a session";
+  recorder.toggle(process, profile);
+  return "";
+}
+
 void show_always(Context& context, const TopOptions& options, Views& views) {
   report::ScreenOptions screen = screen_options(options, context);
   screen.keys = true;
-  LiveTerminal terminal;
+  auto terminal = std::make_unique<LiveTerminal>();
   report::LiveView view = views.next(0);
   std::int64_t drawn_ns = core::monotonic_ns();
+  TopRecorder recorder(core::executable_path(), context.paths.sessions);
+  std::string note;
   while (!context.stop->load()) {
-    std::tie(screen.width, screen.height) = terminal.size(screen.width, screen.height);
+    screen.note = !views.problem().empty() ? views.problem() : note.empty() ? recorder.state() : note;
+    std::tie(screen.width, screen.height) = terminal->size(screen.width, screen.height);
     if (options.width) screen.width = *options.width;
-    terminal.draw(live_screen(view, screen));
-    const char key = terminal.wait_key(drawn_ns + static_cast<std::int64_t>(options.refresh_s * 1e9));
-    if (key == 'q' || key == LiveTerminal::kGone) return;
+    terminal->draw(live_screen(view, screen));
+    const char key = terminal->wait_key(drawn_ns + static_cast<std::int64_t>(options.refresh_s * 1e9));
+    if (key == 'q' || key == LiveTerminal::kGone) break;
+    if (key != 0) note.clear();
+    if (key == 'r' || key == 'p') note = record(options, view, recorder, key == 'p');
     if (key == 'f') screen.frozen = !screen.frozen;
     if (key == 't') screen.tree = !screen.tree;
     if (key == 's') {
@@ -110,11 +150,24 @@ void show_always(Context& context, const TopOptions& options, Views& views) {
     drawn_ns = now_ns;
     if (!screen.frozen && !views.ended()) view = views.next(passed_s);
   }
+  recorder.finish();
+  const std::string recorded = recorder.state();
+  terminal.reset();
+  if (!recorded.empty()) context.note(recorded);
 }
 
 void show_top(Context& context, const TopOptions& options) {
   Views views(options, context.paths);
-  if (!options.session.empty()) {
+  if (is_remote(options)) {
+    auto remote = RemoteView::open(options.session, options.token_file, context.environment, context.paths);
+    if (!remote) return context.fail(remote.error());
+    views.remote(std::move(*remote));
+  } else if (!options.token_file.empty()) {
+    return context.fail({core::ErrorCode::invalid_argument,
+                         "--token-file requires the URL of a server",
+                         "for example: aaco top http://127.0.0.1:8501",
+                         {}});
+  } else if (!options.session.empty()) {
     auto replay = workflows::Replay::open(options.session, context.paths);
     if (!replay) return context.fail(replay.error());
     views.replay(std::move(*replay));
@@ -133,7 +186,10 @@ void show_top(Context& context, const TopOptions& options) {
 void add_top(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("top", "Show the machine and the running sessions in the terminal, live");
   auto options = std::make_shared<TopOptions>();
-  verb->add_option("session", options->session, "Replay the telemetry of this session instead");
+  verb->add_option("session", options->session,
+                   "Replay the telemetry of this session instead, or show another machine: http://HOST:PORT of its 'aaco serve'");
+  verb->add_option("--token-file", options->token_file, "With a URL: the server's token (default: your server's on this machine)")
+      ->type_name("FILE");
   verb->add_option("--pid", options->processes, "Show this process and its children too (repeatable)")
       ->type_name("N")
       ->allow_extra_args(false);
@@ -155,9 +211,9 @@ void add_top(CLI::App& app, Context& context) {
   verb->add_option("--height", options->height, "With --once: lines (default: 40)")->check(whole_number(10, 500, "N"));
   verb->add_option("--root", options->root, "Where /proc and /sys are")->type_name("FOLDER")->group("");
   verb->footer(
-      "Keys: q quit, f freeze, t process tree, s sort processes by CPU, memory or pid.\n\nExamples:\n  aaco top\n  aaco top "
-      "--once "
-      "--json\n  aaco top latest --speed 10");
+      "Keys: q quit, f freeze, t process tree, s sort processes by CPU, memory or pid, r record the first watched process as a\n"
+      "session (again: stop), p the same with what the operating system does (--ebpf).\n\nExamples:\n  aaco top\n  aaco top "
+      "--once --json\n  aaco top latest --speed 10\n  aaco top http://127.0.0.1:8501");
   verb->callback([&context, options] { show_top(context, *options); });
 }
 

@@ -210,7 +210,7 @@ std::vector<std::string> live_screen(const LiveView& view, const ScreenOptions& 
     screen.text("No session is running. Start one: aaco run --model resnet50", kDim);
   for (const LiveSession& session : view.sessions) show_session(screen, session, view.machine.time_ns);
   const auto height = static_cast<std::size_t>(std::max(5, options.height));
-  const std::size_t foot = options.keys ? 1 : 0;
+  const std::size_t foot = (options.keys ? 1U : 0U) + (options.note.empty() ? 0U : 1U);
   if (!view.processes.empty() && screen.size() + 3 + foot < height) {
     screen.blank();
     show_processes(screen, view.processes, options, height - screen.size() - foot - 1);
@@ -221,11 +221,10 @@ std::vector<std::string> live_screen(const LiveView& view, const ScreenOptions& 
     lines.resize(height - foot - 1);
     lines.push_back(fmt::format("{} more lines: use a taller terminal", left_out));
   }
-  if (options.keys) {
-    Screen last(options);
-    last.text("q quit  f freeze  t tree  s sort", kDim);
-    lines.push_back(last.take().front());
-  }
+  Screen last(options);
+  if (!options.note.empty()) last.text(options.note, kYellow);
+  if (options.keys) last.text("q quit  f freeze  t tree  s sort  r record  p profile", kDim);
+  for (std::string& line : last.take()) lines.push_back(std::move(line));
   return lines;
 }
 

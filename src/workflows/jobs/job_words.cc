@@ -6,7 +6,9 @@
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "workflows/jobs.h"
+#include "workflows/jobs/plain_name.h"
 #include "workflows/session_list.h"
+#include "workflows/uploads.h"
 
 namespace aaco::workflows {
 namespace {
@@ -14,22 +16,12 @@ namespace {
 using core::ErrorCode;
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kMaxName = 200, kMaxText = 4096;
+constexpr std::size_t kMaxText = 4096;
 constexpr std::string_view kPolicyHint = "add the verb to verbs of configs/server.yaml";
 
 core::Result<Words> invalid_value(const JobOption& option, std::string_view expected) {
   return core::fail(ErrorCode::invalid_argument,
                     "invalid value for '" + std::string(option.name) + "': expected " + std::string(expected));
-}
-
-// No path, no option and nothing that a shell or a terminal would act on.
-bool is_plain_name(std::string_view text) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("._:@+,=-*").find(c) != std::string_view::npos;
-  };
-  return !text.empty() && text.size() <= kMaxName && text.front() != '-' && text.front() != '.' &&
-         std::all_of(text.begin(), text.end(), plain);
 }
 
 // The real path where it is below one of the folders, links followed.
@@ -94,6 +86,10 @@ core::Result<Words> checked_value(const JobOption& option, const std::string& va
       AACO_ASSIGN(std::string real, allowed_file(value, policy.import_folders));
       return Words{std::move(real)};
     }
+    case JobValue::upload: {
+      AACO_ASSIGN(std::string file, uploads_of(paths.sessions).find(value));
+      return Words{std::move(file)};
+    }
     case JobValue::url:
       if (std::none_of(policy.llm_servers.begin(), policy.llm_servers.end(),
                        [&](const auto& prefix) { return !prefix.empty() && value.starts_with(prefix); }))
@@ -116,6 +112,7 @@ core::Result<Words> job_words(const JobVerb& verb, const JobFields& fields, cons
   Words words{std::string(verb.name), "--json"};
   words.insert(words.end(), verb.fixed.begin(), verb.fixed.end());
   char side = 0;
+  std::size_t inputs = 0;
   for (const JobOption& option : verb.options) {
     if (option.side != side) words.emplace_back("--");
     side = option.side;
@@ -127,9 +124,13 @@ core::Result<Words> job_words(const JobVerb& verb, const JobFields& fields, cons
       for (const std::string& value : values)
         words.push_back(option.argument.empty() ? value : std::string(option.argument) + (value.empty() ? "" : "=" + value));
     }
+    if (option.value == JobValue::file || option.value == JobValue::upload) inputs += given;
     if (given == 0 && option.required)
       return core::fail(ErrorCode::invalid_argument, "missing parameter '" + std::string(option.name) + "'");
   }
+  if (verb.name == "import" && inputs == 0)
+    return core::fail(core::ErrorCode::invalid_argument, "missing parameter 'path' or 'upload'",
+                      "send a file with POST /api/v1/uploads?name=FILE and name its id as 'upload'");
   return words;
 }
 

@@ -85,6 +85,7 @@ class StoredJobs final : public Jobs {
         paths_(services.paths),
         sessions_(core::absolute_path(services.paths.sessions)),
         folder_(std::move(folder)),
+        uploads_(uploads_of(sessions_)),
         lock_(std::move(lock)) {}
   ~StoredJobs() override;
   StoredJobs(const StoredJobs&) = delete;
@@ -97,6 +98,10 @@ class StoredJobs final : public Jobs {
   core::Result<Job> cancel(std::string_view id) override;
   [[nodiscard]] core::Result<std::string> log(std::string_view id) const override;
   [[nodiscard]] core::Result<std::string> result(std::string_view id) const override;
+  core::Result<std::unique_ptr<Upload>> begin_upload(std::string_view name) override {
+    const bool allowed = std::count(policy_.verbs.begin(), policy_.verbs.end(), "import") > 0;
+    return uploads_.begin(name, {allowed, policy_.max_upload_bytes, policy_.max_uploads});
+  }
   [[nodiscard]] const ServerPolicy& policy() const override { return policy_; }
   [[nodiscard]] std::uint64_t revision() const override { return revision_; }
 
@@ -118,6 +123,7 @@ class StoredJobs final : public Jobs {
   core::Paths paths_;
   std::string sessions_;
   JobFolder folder_;
+  Uploads uploads_;
   core::FileDescriptor lock_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
@@ -364,6 +370,7 @@ void StoredJobs::finish(const RunningJob& running, int exit_code) {
     read_error(core::read_file(folder_.file(running.id, ".log"), policy_.max_log_bytes).value_or(""), *job);
   }
   (void)core::remove_tree(folder_.file(running.id, ".progress"));
+  if (job->state == "done") uploads_.forget(job->words);
   store(*job);
   forget_oldest();
 }

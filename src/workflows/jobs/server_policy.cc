@@ -55,7 +55,7 @@ core::Result<ServerPolicy> load_server_policy(const std::string& file, const cor
   AACO_ASSIGN(const YamlNode root, YamlNode::load(path));
   if (!root.is_mapping()) return root.error("expected a mapping");
   AACO_TRY(root.only_keys({"verbs", "record_programs", "import_folders", "llm_servers", "other_jobs", "waiting_jobs",
-                           "jobs_per_minute", "kept_jobs", "max_log", "max_result"}));
+                           "jobs_per_minute", "kept_jobs", "max_log", "max_result", "max_upload", "max_uploads"}));
   ServerPolicy policy;
   AACO_TRY(read_texts(root, "verbs", policy.verbs));
   for (const std::string& verb : policy.verbs)
@@ -70,6 +70,8 @@ core::Result<ServerPolicy> load_server_policy(const std::string& file, const cor
   AACO_TRY(read_count(root, "kept_jobs", policy.kept_jobs));
   AACO_TRY(read_size(root, "max_log", policy.max_log_bytes));
   AACO_TRY(read_size(root, "max_result", policy.max_result_bytes));
+  AACO_TRY(read_size(root, "max_upload", policy.max_upload_bytes));
+  AACO_TRY(read_count(root, "max_uploads", policy.max_uploads));
   return policy;
 }
 
@@ -83,7 +85,9 @@ Json to_json(const ServerPolicy& policy) {
                        {"jobs_per_minute", policy.jobs_per_minute},
                        {"kept_jobs", policy.kept_jobs},
                        {"max_log_bytes", policy.max_log_bytes},
-                       {"max_result_bytes", policy.max_result_bytes}});
+                       {"max_result_bytes", policy.max_result_bytes},
+                       {"max_upload_bytes", policy.max_upload_bytes},
+                       {"max_uploads", policy.max_uploads}});
 }
 
 }  // namespace aaco::workflows

@@ -28,16 +28,18 @@ std::optional<AnalysisFormat> analysis_format(std::string_view name) {
   return std::nullopt;
 }
 
+report::Paper analysis_page(const report::AnalysisReport& report, std::size_t nodes) {
+  report::Paper paper = report::analysis_paper(report, nodes);
+  if (auto memory = report::memory_timeline(report); !memory.title.empty()) paper.sections.push_back(std::move(memory));
+  return paper;
+}
+
 std::string render_analysis(const report::AnalysisReport& report, AnalysisFormat format, std::size_t nodes) {
   switch (format) {
     case AnalysisFormat::json: return report::analysis_json(report).dump() + "\n";
     case AnalysisFormat::csv: return report::table_csv(report::analysis_table(report));
     case AnalysisFormat::markdown: return report::paper_markdown(report::analysis_paper(report, nodes));
-    case AnalysisFormat::html: {
-      report::Paper paper = report::analysis_paper(report, nodes);
-      if (auto memory = report::memory_timeline(report); !memory.title.empty()) paper.sections.push_back(std::move(memory));
-      return report::paper_html(paper);
-    }
+    case AnalysisFormat::html: return report::paper_html(analysis_page(report, nodes));
     case AnalysisFormat::text: break;
   }
   return report::paper_text(report::analysis_paper(report, nodes));

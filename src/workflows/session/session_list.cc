@@ -1,5 +1,6 @@
 #include "workflows/session_list.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -12,10 +13,13 @@ namespace {
 bool has(const std::string& text, const std::string& part) { return core::to_lower(text).find(part) != std::string::npos; }
 
 bool is_wanted(const SessionLine& line, const SessionFilter& filter, const std::string& search) {
-  if (!filter.tag.empty() && line.tag != filter.tag) return false;
+  if (!filter.tag.empty() && line.tag != filter.tag &&
+      std::find(line.tags.begin(), line.tags.end(), filter.tag) == line.tags.end())
+    return false;
   if (!filter.kind.empty() && line.kind != filter.kind) return false;
   if (!filter.state.empty() && line.state != filter.state) return false;
-  return search.empty() || has(line.id, search) || has(line.tag, search) || has(line.what, search);
+  return search.empty() || has(line.id, search) || has(line.tag, search) || has(line.what, search) || has(line.note, search) ||
+         std::any_of(line.tags.begin(), line.tags.end(), [&](const auto& tag) { return has(tag, search); });
 }
 
 }  // namespace
@@ -25,6 +29,8 @@ SessionPage select_sessions(const std::vector<SessionLine>& lines, const Session
   SessionPage page;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     if (!line->tag.empty()) ++page.tags[line->tag];
+    for (const std::string& tag : line->tags)
+      if (tag != line->tag) ++page.tags[tag];
     if (!is_wanted(*line, filter, search)) continue;
     if (page.found++ >= filter.offset && page.sessions.size() < filter.limit) page.sessions.push_back(*line);
   }
@@ -44,7 +50,9 @@ core::Json to_json(const SessionLine& line) {
                              {"state", line.state},
                              {"tag", line.tag},
                              {"what", line.what},
-                             {"p50_ns", line.p50_ns}});
+                             {"p50_ns", line.p50_ns},
+                             {"tags", core::Json::texts(line.tags)},
+                             {"note", line.note}});
 }
 
 core::Result<std::string> find_in_lake(const std::string& name, const core::Paths& paths) {

@@ -24,7 +24,8 @@ std::int64_t changed_at(const std::string& folder) {
 core::Result<SessionPage> SessionLists::page(const SessionFilter& filter, const core::Paths& paths) {
   const std::lock_guard lock(mutex_);
   const std::int64_t now_ns = core::monotonic_ns();
-  Folders folders{{paths.sessions, changed_at(paths.sessions)}};
+  Folders folders{{paths.sessions, changed_at(paths.sessions)},
+                  {".notes", changed_at(core::join_path(paths.sessions, ".notes"))}};
   for (const std::string& day : core::list_directory(paths.sessions).value_or(std::vector<std::string>()))
     if (!day.starts_with('.')) folders.emplace_back(day, changed_at(core::join_path(paths.sessions, day)));
   if (!settled_ || folders != folders_ || now_ns - read_ns_ > kMaxAge_ns) {

@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake_mode.h"
+#include "workflows/notes.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/traced_devices.h"
 
@@ -30,11 +31,16 @@ std::string state_of(const tracelake::SessionEntry& entry) {
 
 core::Result<std::vector<SessionLine>> list(const std::string& root) {
   AACO_ASSIGN(const auto entries, tracelake::list_session_heads(root));
+  const auto notes = all_notes(root);
   std::vector<SessionLine> lines;
   for (const auto& entry : entries) {
     const auto& manifest = entry.manifest;
     lines.push_back({manifest.id.text, entry.path, core::iso8601_utc(manifest.created_realtime_ns), manifest.kind,
                      state_of(entry), manifest.tag, what_of(manifest), manifest.outcome.p50_ns});
+    const auto noted = notes.find(manifest.id.text);
+    if (noted == notes.end()) continue;
+    lines.back().tags = noted->second.tags;
+    lines.back().note = noted->second.text;
   }
   return lines;
 }
@@ -63,6 +69,7 @@ core::Result<std::vector<VerifyLine>> verify(const std::string& name, const core
 core::Result<std::string> remove(const std::string& name, const core::Paths& paths) {
   AACO_ASSIGN(std::string path, tracelake::find_session(paths.sessions, name));
   AACO_TRY(tracelake::remove_session(path));
+  remove_notes(core::base_name(path), paths);
   return path;
 }
 

@@ -4,6 +4,7 @@ import { Contents } from '../components/contents.tsx';
 import { DataTable } from '../components/data_table.tsx';
 import { Meter } from '../components/meter.tsx';
 import { Section } from '../components/section.tsx';
+import { Downloads } from '../components/downloads.tsx';
 import { ThemeSwitch } from '../components/theme_switch.tsx';
 import { TipLayer } from '../components/tip.tsx';
 import { duration, percent, plural, prose, roundPercent, text as quantityText } from '../format/quantity.ts';
@@ -171,6 +172,7 @@ export function CompareView({ verdict }: { verdict: Verdict }) {
         <span class="masthead-session quiet">confidence {roundPercent(verdict.confidence)}</span>
         <span class="masthead-tools">
           <button type="button" class="plain" onClick={() => window.print()}>Print</button>
+          <Downloads />
           <ThemeSwitch />
         </span>
       </div>

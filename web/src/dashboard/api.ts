@@ -10,6 +10,8 @@ export interface SessionLine {
   tag: string;
   what: string;
   p50_ns: number | null;
+  tags?: string[];
+  note?: string;
 }
 export interface SessionList {
   root: string;
@@ -133,11 +135,69 @@ export function formsOf(document: OpenApi): JobForm[] {
 
 const unreachable = () => new Refusal(0, 'The server does not answer.', 'start it again: aaco dashboard');
 
-// Fails with a Refusal.
-export async function post<T>(path: string, body: unknown): Promise<T> {
-  const answer = await fetch(path, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }).catch(() => { throw unreachable(); });
+async function send<T>(method: string, path: string, type: string, body: string | Blob): Promise<T> {
+  const answer = await fetch(path, { method, credentials: 'same-origin', headers: { 'Content-Type': type }, body }).catch(() => { throw unreachable(); });
   if (!answer.ok) throw refusalOf(answer.status, await answer.text());
   return await answer.json() as T;
+}
+
+// These fail with a Refusal.
+export const post = <T,>(path: string, body: unknown): Promise<T> => send<T>('POST', path, 'application/json', JSON.stringify(body));
+export const put = <T,>(path: string, body: unknown): Promise<T> => send<T>('PUT', path, 'application/json', JSON.stringify(body));
+// Sends a file for a job of import and answers its id.
+export const upload = async (file: File): Promise<string> => (await send<{ id: string }>('POST', `/api/v1/uploads?${new URLSearchParams({ name: file.name })}`, 'application/octet-stream', file)).id;
+
+export const asRefusal = (problem: unknown): Refusal => (problem instanceof Refusal ? problem : new Refusal(0, String(problem)));
+
+export interface Notes {
+  session: string;
+  text: string;
+  tags: string[];
+  changed: string | null;
+}
+export interface Device {
+  id: string;
+  name?: string;
+  kind?: string;
+  own?: boolean;
+}
+export interface RoofReached {
+  kind: 'compute' | 'memory';
+  name: string;
+  unit: string;
+  stated?: number;
+  measured?: { value: number };
+  reached?: { value: number; ci95?: { low: number; high: number } };
+  of_stated_ratio?: number;
+  reason?: string;
+  run_count: number;
+  point_count: number;
+}
+export interface DeviceRoofs {
+  device: string;
+  device_name: string;
+  fitted: boolean;
+  sessions: string[];
+  point_count: number;
+  roofs: RoofReached[];
+}
+interface Estimated {
+  value: number;
+  lower: number;
+  upper: number;
+}
+export interface Prediction {
+  model: string;
+  hardware: string;
+  batch?: number;
+  dtype?: string;
+  error?: string;
+  rank?: number;
+  fits?: boolean;
+  items_per_s?: number;
+  joules_per_item?: number;
+  tokens_per_s?: number;
+  estimate?: { latency?: Estimated & { level?: string } };
 }
 
 export async function getText(path: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { formsOf, getText, type Job, type JobForm, type JobList, post, Refusal, useAnswer } from './api.ts';
+import { asRefusal, formsOf, getText, type Job, type JobForm, type JobList, post, Refusal, upload, useAnswer } from './api.ts';
 import { hashOf } from './place.ts';
 import { Loading, Refused } from './states.tsx';
 
@@ -21,29 +21,41 @@ function bodyOf(form: JobForm, values: Record<string, string>): Record<string, u
 function Start({ forms, started }: { forms: JobForm[]; started: () => void }) {
   const [verb, setVerb] = useState(forms[0]?.verb ?? '');
   const [values, setValues] = useState<Record<string, string>>({});
+  const [files, setFiles] = useState<File[]>([]);
+  const [sending, setSending] = useState(false);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const form = forms.find((one) => one.verb === verb);
   if (!form) return null;
+  // Files go first, one after the other; the job names them by their ids.
+  const start = async () => {
+    const body = bodyOf(form, values);
+    const ids: string[] = [];
+    for (const file of files) ids.push(await upload(file));
+    if (ids.length > 0) body.upload = ids;
+    await post<Job>(`/api/v1/jobs/${form.verb}`, body);
+  };
   const submit = (event: Event) => {
     event.preventDefault();
-    post<Job>(`/api/v1/jobs/${form.verb}`, bodyOf(form, values)).then(
-      () => { setRefusal(null); started(); },
-      (problem: unknown) => setRefusal(problem instanceof Refusal ? problem : new Refusal(0, String(problem))));
+    setSending(true);
+    start().then(() => { setRefusal(null); started(); }, (problem: unknown) => setRefusal(asRefusal(problem))).finally(() => setSending(false));
+  };
+  const field = (name: string, one: JobForm['properties'][string]) => {
+    if (name === 'upload') return <input type="file" multiple onChange={(event) => setFiles([...(event.currentTarget.files ?? [])])} />;
+    if (one.type === 'boolean') return <input type="checkbox" checked={values[name] === 'true'} onChange={(event) => setValues({ ...values, [name]: String(event.currentTarget.checked) })} />;
+    return <input type={one.type === 'integer' ? 'number' : 'text'} min={one.minimum} max={one.maximum} required={form.required.includes(name)} spellcheck={false} value={values[name] ?? ''} onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })} />;
   };
   return (
     <details class="job-form">
       <summary>Start a job</summary>
       <form onSubmit={submit}>
-        <label>Command <select value={verb} onChange={(event) => { setVerb(event.currentTarget.value); setValues({}); setRefusal(null); }}>{forms.map((one) => <option key={one.verb}>{one.verb}</option>)}</select></label>
+        <label>Command <select value={verb} onChange={(event) => { setVerb(event.currentTarget.value); setValues({}); setFiles([]); setRefusal(null); }}>{forms.map((one) => <option key={one.verb}>{one.verb}</option>)}</select></label>
         <p class="quiet">{form.summary}</p>
         <div class="job-fields">{Object.entries(form.properties).map(([name, one]) => (
           <label key={`${verb} ${name}`} title={one.description}>{name}{form.required.includes(name) && ' *'}
-            {one.type === 'boolean'
-              ? <input type="checkbox" checked={values[name] === 'true'} onChange={(event) => setValues({ ...values, [name]: String(event.currentTarget.checked) })} />
-              : <input type={one.type === 'integer' ? 'number' : 'text'} min={one.minimum} max={one.maximum} required={form.required.includes(name)} spellcheck={false} value={values[name] ?? ''} onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })} />}
+            {field(name, one)}
           </label>
         ))}</div>
-        <button type="submit" class="plain">Start</button>
+        <button type="submit" class="plain" disabled={sending}>{sending ? (files.length > 0 ? 'Sending…' : 'Starting…') : 'Start'}</button>
         {refusal && <p class="alarm" role="alert">{refusal.message}{refusal.hint && <span class="quiet"> Hint: {refusal.hint}</span>}</p>}
       </form>
     </details>

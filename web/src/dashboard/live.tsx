@@ -82,7 +82,7 @@ const orDash = (value: number | null, unit: string) => (value === null ? '–' :
 
 function Gpus({ gpus }: { gpus: LiveGpu[] }) {
   return (
-    <div class="table-scroll">
+    <div class="table-scroll" tabIndex={0} role="region" aria-label="GPUs">
       <table>
         <caption class="unseen">GPUs</caption>
         <thead><tr><th scope="col">GPU</th><th scope="col">Use</th><th scope="col" class="right">Memory</th><th scope="col" class="right">Power</th><th scope="col" class="right">Temperature</th><th scope="col" class="right">Clock</th><th scope="col">Throttled</th></tr></thead>
@@ -130,7 +130,7 @@ function Processes({ processes }: { processes: LiveProcess[] }) {
   return (
     <section class="section">
       <h2>Processes of the running sessions</h2>
-      <div class="table-scroll">
+      <div class="table-scroll" tabIndex={0} role="region" aria-label="Processes">
         <table>
           <caption class="unseen">Processes</caption>
           <thead><tr><th scope="col">Process</th><th scope="col" class="right">pid</th><th scope="col" class="right">CPU cores</th><th scope="col" class="right">Run-queue wait</th><th scope="col" class="right">Memory</th><th scope="col" class="right">Threads</th></tr></thead>

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 // Where one is: the part after '#', so that links and the back button work without the server knowing the pages.
 export interface Place {
-  page: string; // "sessions", "session", "live", "jobs", "compare", "history"
+  page: string; // one of kPages in dashboard.tsx, or "session"
   name: string; // of the session
   query: URLSearchParams;
 }

@@ -11,11 +11,11 @@ function Row({ line, ticked, tick }: { line: SessionLine; ticked: boolean; tick:
     <tr>
       <td><input type="checkbox" aria-label={`Compare ${line.id}`} checked={ticked} onChange={tick} /></td>
       <td><a class="mono" href={hashOf('session', {}, line.id)}>{line.id}</a></td>
-      <td>{line.what}</td>
+      <td>{line.what}{line.note && <div class="quiet note-line">{line.note.split('\n')[0]}</div>}</td>
       <td class="right nowrap">{line.p50_ns === null ? <span class="quiet">–</span> : duration(line.p50_ns)}</td>
       <td class="narrow">{line.kind}</td>
       <td class="narrow">{line.state}</td>
-      <td>{line.tag && <a href={hashOf('sessions', { tag: line.tag })}>{line.tag}</a>}</td>
+      <td class="tags">{[line.tag, ...(line.tags ?? []).filter((one) => one !== line.tag)].filter(Boolean).map((tag) => <a key={tag} href={hashOf('sessions', { tag })}>{tag}</a>)}</td>
       <td class="narrow nowrap">{line.created.replace('T', ' ').replace('Z', '')}</td>
     </tr>
   );
@@ -53,7 +53,7 @@ export function Sessions({ place }: { place: Place }) {
           <table>
             <caption class="unseen">Sessions, newest first</caption>
             <thead><tr><th scope="col"><span class="unseen">Compare</span></th><th scope="col">Session</th><th scope="col">Workload</th><th scope="col" class="right">Median</th>
-              <th scope="col" class="narrow">Kind</th><th scope="col" class="narrow">State</th><th scope="col">Tag</th><th scope="col" class="narrow">Created (UTC)</th></tr></thead>
+              <th scope="col" class="narrow">Kind</th><th scope="col" class="narrow">State</th><th scope="col">Tags</th><th scope="col" class="narrow">Created (UTC)</th></tr></thead>
             <tbody>{list.sessions.map((line) => <Row key={line.id} line={line} ticked={ticked.includes(line.id)} tick={() => tick(line.id)} />)}</tbody>
           </table>
         </div>

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { Patterns } from '../charts/patterns.tsx';
 import { Contents } from '../components/contents.tsx';
 import type { SectionInfo } from '../components/section.tsx';
+import { Downloads } from '../components/downloads.tsx';
 import { ThemeSwitch } from '../components/theme_switch.tsx';
 import { TipLayer } from '../components/tip.tsx';
 import { factTitle } from '../components/facts.tsx';
@@ -63,6 +64,7 @@ export function ReportView({ report }: { report: Report }) {
         <span class="masthead-tools">
           <button type="button" class="plain" onClick={() => window.print()}>Print</button>
           <button type="button" class="plain" onClick={() => saveJson(report)}>Save JSON</button>
+          <Downloads />
           <ThemeSwitch />
         </span>
       </div>

@@ -19,11 +19,12 @@ interface Props {
   steps: Step[];
   marks: Mark[];
   curve: boolean; // cumulative instead of a histogram
+  what?: string; // is counted
 }
 
 const kLabel = 108; // pixels of a mark's name and value
 
-export function DistributionChart({ histogram, steps, marks, curve }: Props) {
+export function DistributionChart({ histogram, steps, marks, curve, what = 'iterations' }: Props) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const values = histogram ? [...histogram.low, ...histogram.high] : steps.map((step) => step.value);
   const range = extent([...values, ...marks.flatMap((mark) => [mark.value, ...(mark.ci95 ?? [])])]);
@@ -38,7 +39,7 @@ export function DistributionChart({ histogram, steps, marks, curve }: Props) {
   const total = (histogram?.count ?? []).reduce((sum, one) => sum + one, 0);
   const thin = Math.max(1, Math.floor(steps.length / 2000));
   const path = steps.filter((_, index) => index % thin === 0 || index === steps.length - 1).map((step, index) => (index === 0 ? `M${x(step.value)} ${y(step.share)}` : `H${x(step.value)}V${y(step.share)}`)).join('');
-  const label = curve ? 'Cumulative distribution of the latency' : `Histogram of ${count(total)} measured iterations`;
+  const label = curve ? 'Cumulative distribution of the latency' : `Histogram of ${count(total)} measured ${what}`;
   return (
     <div ref={ref} class="chart">
       <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`${label}. ${marks.map((mark) => `${mark.label} ${duration(mark.value)}`).join(', ')}.`}>
@@ -48,7 +49,7 @@ export function DistributionChart({ histogram, steps, marks, curve }: Props) {
           if (one === 0) return null;
           const [a, b] = [x(histogram.low[index] as number), x(histogram.high[index] as number)];
           const wide = Math.max(1.5, b - a - 1);
-          return <rect key={index} x={a + 0.5} width={wide} y={Math.min(y(one), box.bottom - 1)} height={Math.max(1, box.bottom - y(one))} class="hist" data-tip={`${interval(histogram.low[index] as number, histogram.high[index] as number, 'ns')}\n${count(one)} iterations, ${percent(one / total)}`} />;
+          return <rect key={index} x={a + 0.5} width={wide} y={Math.min(y(one), box.bottom - 1)} height={Math.max(1, box.bottom - y(one))} class="hist" data-tip={`${interval(histogram.low[index] as number, histogram.high[index] as number, 'ns')}\n${count(one)} ${what}, ${percent(one / total)}`} />;
         })}
         {curve && <path d={path} class="series main" />}
         {sorted.map((mark, index) => {

@@ -1,0 +1,152 @@
+// The dashboard's Hardware, LLM and Fleet pages, notes, uploads, downloads and keys, against a server with made-up answers.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describeDashboard, page, policy } from './lib/dashboard.mjs';
+import { checkAccess, looksAt } from './lib/axe.mjs';
+
+const kId = '20261123T100000Z-abcdef';
+const line = { id: kId, path: '/s', created: '2026-11-23T10:00:00Z', kind: 'llm', state: 'complete', tag: 'nightly', what: 'tiny, http://127.0.0.1:8000', p50_ns: 1.5e7, tags: ['golden', 'nightly'], note: 'driver <b>6.3</b>\nsecond line' };
+const devices = [...Array(30)].map((_, at) => ({ id: `amd_instinct_mi${300 + at}x`, name: `Instinct MI${300 + at}X`, kind: 'gpu', own: at === 1 }));
+const roof = (name, kind, reached) => ({ kind, name, unit: kind === 'compute' ? 'flop/s' : 'bytes/s', stated: 1e15, run_count: 9, point_count: 40, ...(reached ? { reached: { value: reached, ci95: { low: reached * 0.9, high: reached * 1.1 } }, of_stated_ratio: reached / 1e15 } : { reason: 'too few runs' }) });
+const roofs = { device: devices[0].id, device_name: devices[0].name, fitted: true, sessions: [kId], point_count: 80, roofs: [roof('float16', 'compute', 6e14), roof('main memory', 'memory')] };
+const estimate = { value: 7.4e5, lower: 3e5, upper: 2e6, level: 'INTERPOLATED' };
+const points = [{ model: 'resnet50', hardware: devices[0].id, batch: 8, rank: 1, fits: true, items_per_s: 10800, joules_per_item: 0.031, estimate: { latency: estimate } }, { model: 'resnet50', hardware: devices[1].id, error: 'no peak rate of float16' }];
+const level = (load, rate, ttft) => ({ load, requests: 100, complete: 100, metrics: { 'llm.requests_per_second': { value: rate, unit: '1/s' }, 'llm.ttft_p50_ns': { value: ttft, unit: 'ns', ci95: [ttft * 0.9, ttft * 1.1] }, 'llm.ttft_p99_ns': { value: ttft * 3, unit: 'ns' } } });
+const report = { schema: 'aaco.report', schema_version: 1, title: 'tiny', session: { id: kId, kind: 'llm', state: 'complete', tool_version: '', command: [], phases: [], home_clock: 'monotonic' }, headline: [], warnings: [], metrics: { 'llm.ttft_p50_ns': { value: 2e7, unit: 'ns' } }, definitions: {}, accounts: [],
+  extra: { llm: { summary: '', knee: 'concurrency 4', levels: [level('concurrency 1', 5, 1e7), level('concurrency 4', 18, 1.2e7), level('concurrency 16', 20, 9e7)] } } };
+const parameters = (properties) => ({ post: { summary: 'x', requestBody: { content: { 'application/json': { schema: { properties } } } } } });
+
+let mode = '';
+let asked = [];
+function answer(request, response) {
+  const url = new URL(request.url, 'http://x');
+  const json = (status, value) => { response.writeHead(status, { 'Content-Type': 'application/json' }); response.end(JSON.stringify(value)); };
+  if (url.pathname === '/') { response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': `${policy}; frame-ancestors 'self'` }); return response.end(page); }
+  if (request.method !== 'GET') {
+    const parts = [];
+    request.on('data', (part) => parts.push(part));
+    return request.on('end', () => {
+      const body = Buffer.concat(parts).toString();
+      asked.push([request.method, url.pathname + url.search, body]);
+      if (url.pathname === '/api/v1/query') return json(200, { truncated: false, rows: [...Array(200)].map((_, at) => ({ ns: 1e7 + at * 1e5 })) });
+      if (url.pathname === '/api/v1/uploads') return mode === 'full' ? json(429, { error: { status: 429, message: 'too many uploads are stored' } }) : json(201, { schema_version: 1, id: `up${asked.length}`, name: 'a', bytes: 3 });
+      if (url.pathname.endsWith('/notes')) return mode === 'bad tag' ? json(400, { error: { status: 400, message: "invalid tag 'a/b'" } }) : json(200, { session: kId, changed: 'now', ...JSON.parse(body) });
+      return json(202, {});
+    });
+  }
+  if (url.pathname === '/api/v1/hardware') return json(200, { devices });
+  if (url.pathname === '/api/v1/roofline') return mode === 'empty' ? json(404, { error: { status: 404, message: 'no session has work of known size' } }) : json(200, { devices: mode === 'two' ? [roofs, { ...roofs, device: devices[1].id }] : [roofs] });
+  if (url.pathname === '/api/v1/predictions') return json(200, { points });
+  if (url.pathname === '/api/v1/openapi.json') return json(200, { paths: { ...(mode === 'fleet' ? { '/api/v1/fleet': {} } : {}), '/api/v1/jobs/import': parameters({ upload: { type: 'array' }, tag: { type: 'string' } }) } });
+  if (url.pathname === '/api/v1/fleet') return json(200, { nodes: [{ name: 'node1', state: 'up' }, { name: 'node2', state: 'down' }] });
+  if (url.pathname === '/api/v1/jobs') return json(200, { found: 0, jobs: [] });
+  if (url.pathname === '/api/v1/sessions') return json(200, { root: '/lake', found: mode === 'empty' ? 0 : 1, offset: 0, sessions: mode === 'empty' ? [] : [line], tags: [{ tag: 'golden', count: 1 }] });
+  if (url.pathname.endsWith('/notes')) return json(200, { session: kId, text: line.note, tags: ['golden'], changed: 'then' });
+  if (url.pathname.endsWith('/report')) return json(200, report);
+  if (url.pathname.endsWith('.html')) { response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }); return response.end('<!doctype html><html lang="en"><title>t</title><h1>a page</h1></html>'); }
+  return json(404, { error: { status: 404, message: 'no such resource' } });
+}
+
+describeDashboard('pages', { answer, begin: (options) => { mode = options.mode ?? ''; asked = []; }, width: 1400 }, (on) => {
+  const main = (tab) => tab.locator('main').innerText();
+  const saved = async (tab, name) => {
+    await tab.getByText('Download', { exact: true }).click();
+    const [file] = await Promise.all([tab.waitForEvent('download'), tab.getByRole('button', { name }).first().click()]);
+    return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
+  };
+
+  on('hardware: roofs, roofline and devices', '#/hardware', {}, async (tab) => {
+    await tab.waitForSelector('iframe');
+    assert.match(await main(tab), /Instinct MI300X[\s\S]*float16[\s\S]*600.TFLOP\/s[\s\S]*60\.0.%[\s\S]*main memory[\s\S]*too few runs[\s\S]*Predictions[\s\S]*Devices/);
+    assert.match(await tab.locator('iframe').getAttribute('src'), /roofline\.html\?device=amd_instinct_mi300x/);
+  });
+  on('hardware: several devices link to their roofline', '#/hardware', { mode: 'two' }, async (tab) => {
+    await tab.getByRole('link', { name: 'Show the roofline' }).first().click();
+    assert.match(await tab.evaluate(() => location.hash), /device=amd_instinct_mi300x/);
+  });
+  on('hardware: predictions by a link, with what has none', `#/hardware?model=resnet50&on=${devices[0].id}`, {}, async (tab) => {
+    await tab.waitForSelector('text=INTERPOLATED');
+    assert.match(await main(tab), /740.µs[\s\S]*10,800[\s\S]*31\.0.mJ[\s\S]*no peak rate of float16/);
+  });
+  on('hardware: a lake without known work names the commands', '#/hardware', { mode: 'empty', refuses: true }, async (tab) => {
+    await tab.waitForSelector('text=No session has known work');
+    assert.match(await main(tab), /aaco hardware probe/);
+  });
+  on('llm: load curve with its knee, and distributions', '#/llm', {}, async (tab) => {
+    await tab.waitForSelector('.hist');
+    assert.match(await main(tab), /Time to first token[\s\S]*200.values/);
+    assert.equal(await tab.locator('.median-label').textContent(), 'knee');
+    assert.equal(asked.filter(([, path]) => path === '/api/v1/query').length, 2);
+  });
+  on('llm: none names the command', '#/llm', { mode: 'empty' }, async (tab) => assert.match(await main(tab), /No language-model sessions[\s\S]*aaco llm --url/));
+  on('fleet: a server without one names the command and is not asked', '#/fleet', {}, async (tab) => {
+    await tab.waitForSelector('text=No fleet');
+    assert.match(await main(tab), /aaco fleet/);
+  });
+  on('fleet: shows the nodes', '#/fleet', { mode: 'fleet' }, async (tab) => { await tab.waitForSelector('text=node2'); });
+  on('notes are shown as text and changed', `#/session/${kId}`, {}, async (tab) => {
+    await tab.waitForSelector('.note-text');
+    assert.match(await tab.locator('.note-text').innerText(), /driver <b>6\.3<\/b>/);
+    await tab.getByRole('button', { name: 'Edit note and tags' }).click();
+    await tab.getByLabel('Tags').fill('golden, release');
+    await tab.getByRole('button', { name: 'Save' }).click();
+    await tab.waitForSelector('.tags >> text=release');
+    assert.deepEqual(JSON.parse(asked[0][2]).tags, ['golden', 'release']);
+  });
+  on('a refused tag is told', `#/session/${kId}`, { mode: 'bad tag', refuses: true }, async (tab) => {
+    await tab.getByRole('button', { name: 'Edit note and tags' }).click();
+    await tab.getByRole('button', { name: 'Save' }).click();
+    await tab.waitForSelector('text=invalid tag');
+  });
+  on('the list has notes and tags', '', {}, async (tab) => {
+    await tab.waitForSelector('tbody tr');
+    assert.match(await main(tab), /driver <b>6\.3<\/b>/);
+    assert.deepEqual(await tab.locator('tbody .tags a').allInnerTexts(), ['nightly', 'golden']);
+  });
+  on('sends files before the job that reads them', '#/jobs', {}, async (tab) => {
+    await tab.getByText('Start a job').click();
+    await tab.getByLabel('upload').setInputFiles([{ name: 'rank 0.json', mimeType: 'x', buffer: Buffer.from('{}') }, { name: 'b.json', mimeType: 'x', buffer: Buffer.from('[]') }]);
+    await tab.getByRole('button', { name: 'Start' }).click();
+    await tab.waitForFunction(() => document.querySelector('.job-form button')?.textContent === 'Start');
+    assert.deepEqual(asked.map(([method, path]) => `${method} ${path}`), ['POST /api/v1/uploads?name=rank+0.json', 'POST /api/v1/uploads?name=b.json', 'POST /api/v1/jobs/import']);
+    assert.deepEqual(JSON.parse(asked[2][2]), { upload: ['up1', 'up2'] });
+  });
+  on('a refused file starts no job', '#/jobs', { mode: 'full', refuses: true }, async (tab) => {
+    await tab.getByText('Start a job').click();
+    await tab.getByLabel('upload').setInputFiles([{ name: 'a', mimeType: 'x', buffer: Buffer.from('{}') }]);
+    await tab.getByRole('button', { name: 'Start' }).click();
+    await tab.waitForSelector('text=too many uploads');
+    assert.equal(asked.length, 1);
+  });
+  on('tables are saved as CSV', '#/hardware', {}, async (tab) => {
+    await tab.waitForSelector('iframe');
+    const file = await saved(tab, /Devices of the registry/);
+    assert.equal(file.name, 'aaco-devices-of-the-registry.csv');
+    assert.match(file.bytes.toString(), /^id,device,kind,entry\r\namd_instinct_mi300x,Instinct MI300X,gpu,shipped\r\n/);
+  });
+  on('charts are saved as PNG', '#/llm', {}, async (tab) => {
+    await tab.waitForSelector('.hist');
+    const file = await saved(tab, /Time to first token over throughput/);
+    assert.equal(file.bytes.subarray(1, 4).toString(), 'PNG');
+    assert.ok(file.bytes.length > 5000, `${file.bytes.length} bytes`);
+  });
+  on('keys open pages and list themselves', '', {}, async (tab) => {
+    await tab.keyboard.press('?');
+    assert.match(await tab.locator('dialog').innerText(), /Keys[\s\S]*Sessions[\s\S]*search field/);
+    await tab.keyboard.press('Escape');
+    await tab.keyboard.press('6');
+    await tab.waitForSelector('h1:has-text("Hardware")');
+    await tab.keyboard.press('1');
+    await tab.waitForSelector('h1:has-text("Sessions")');
+    await tab.keyboard.press('/');
+    await tab.keyboard.type('6?');
+    assert.equal(await tab.getByLabel('Search sessions').inputValue(), '6?');
+  });
+  for (const [name, hash, ready] of [['hardware', '#/hardware?model=a&on=b', 'text=740'], ['llm', '#/llm', '.hist'], ['fleet', '#/fleet', 'text=No fleet'], ['session', `#/session/${kId}`, '.note-text'], ['sessions', '', 'tbody tr']])
+    for (const width of [375, 1400, 2560])
+      for (const colorScheme of ['light', 'dark'])
+        on(`${name} fits ${width} px, ${colorScheme}`, hash, { width, colorScheme }, async (tab) => {
+          await tab.waitForSelector(ready);
+          if (looksAt(width, colorScheme)) await checkAccess(tab);
+        });
+});

@@ -1,0 +1,81 @@
+import { Patterns } from '../charts/patterns.tsx';
+import { Contents } from '../components/contents.tsx';
+import { type Column, DataTable } from '../components/data_table.tsx';
+import { Downloads } from '../components/downloads.tsx';
+import { Section } from '../components/section.tsx';
+import { ThemeSwitch } from '../components/theme_switch.tsx';
+import { TipLayer } from '../components/tip.tsx';
+import { prose } from '../format/quantity.ts';
+import { CurveChart } from './curve_chart.tsx';
+import { cellValue, type Paper, type PaperSection, type PaperTable } from './paper.ts';
+
+const kLong = 44; // characters of a cell that may wrap
+const kNarrowColumns = 5; // of a table on a phone
+
+function columnsOf(table: PaperTable): Column<string[]>[] {
+  return table.header.map((title, at) => {
+    const numeric = table.numeric[at] ?? false;
+    return {
+      key: String(at),
+      title: /^[A-Z0-9 %/#()]+$/.test(title) ? title.toLowerCase() : title,
+      align: numeric ? 'right' : undefined,
+      narrow: at >= kNarrowColumns,
+      value: (row) => {
+        const text = row[at] ?? '';
+        const value = cellValue(text);
+        return numeric ? (Number.isNaN(value) ? -Infinity : value) : text;
+      },
+      cell: (row) => <span class={(row[at] ?? '').length > kLong ? 'break' : 'nowrap'}>{prose(row[at] ?? '')}</span>,
+    };
+  });
+}
+
+function Part({ section, id, shown }: { section: PaperSection; id: string; shown: string }) {
+  return (
+    <Section id={id} title={shown}>
+      <Facts facts={section.facts} />
+      {section.table && <DataTable caption={shown} rows={section.table.rows} columns={columnsOf(section.table)} rowKey={(row, index) => `${index} ${row[0]}`} filterText={(row) => row.join(' ')} page={40} />}
+      {section.lines.length > 0 && <ul class="evidence">{section.lines.map((line, index) => <li key={index}>{prose(line)}</li>)}</ul>}
+    </Section>
+  );
+}
+
+// A fact without a name goes on with the one before it.
+function Facts({ facts }: { facts: [string, string][] }) {
+  if (facts.length === 0) return null;
+  return <dl class="paper-facts">{facts.map(([name, value], index) => <div key={index}><dt>{prose(name)}</dt><dd>{prose(value)}</dd></div>)}</dl>;
+}
+
+export function PaperView({ paper }: { paper: Paper }) {
+  const [first, ...rest] = paper.sections;
+  const sections = [...(first && (first.table || first.title) ? [first] : []), ...rest];
+  const named = sections.map((section, index) => ({ section, id: `part-${index}`, title: section.title || (section.table ? 'Table' : 'Notes') }));
+  const alone = first && !sections.includes(first) ? first : undefined;
+  return (
+    <>
+      <a class="skip" href="#summary">Skip to the summary</a>
+      <Patterns />
+      <div class="masthead">
+        <span class="wordmark">AACO</span>
+        <span class="masthead-tools">
+          <button type="button" class="plain" onClick={() => window.print()}>Print</button>
+          <Downloads />
+          <ThemeSwitch />
+        </span>
+      </div>
+      <div class="page">
+        <Contents sections={[{ id: 'summary', title: 'Summary' }, ...(paper.curves.length > 0 ? [{ id: 'curves', title: 'Throughput' }] : []), ...named.map(({ id, title }) => ({ id, title }))]} />
+        <main>
+          <header class="headline" id="summary">
+            <h1>{prose(paper.title)}</h1>
+            {alone && <><Facts facts={alone.facts} />{alone.lines.map((line, index) => <p key={index} class="lead">{prose(line)}</p>)}</>}
+          </header>
+          {paper.curves.length > 0 && <Section id="curves" title="Throughput"><CurveChart curves={paper.curves} /></Section>}
+          {named.map(({ section, id, title }) => <Part key={id} section={section} id={id} shown={title} />)}
+          <footer><p>Created by aaco. Document schema {paper.schema_version}. Self-contained: loads nothing from the network.</p></footer>
+        </main>
+      </div>
+      <TipLayer />
+    </>
+  );
+}
