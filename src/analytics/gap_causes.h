@@ -27,7 +27,7 @@ struct NamedCause {
 
 using CauseIndex = std::uint8_t;  // in CauseBook::causes()
 
-enum class HostDomain : std::uint8_t { runtime, cpu_op, python, range };
+enum class HostDomain : std::uint8_t { runtime, cpu_op, python, range, overhead };
 // Empty: a domain whose events are not what a thread does.
 std::optional<HostDomain> host_domain(std::string_view domain);
 
@@ -43,12 +43,14 @@ class CauseBook {
   [[nodiscard]] std::optional<CauseIndex> find(std::string_view id) const;
   // Empty: the event is neutral.
   [[nodiscard]] std::optional<CauseIndex> match(HostDomain domain, std::string_view name) const;
+  // Of an event that alone fills a long wait and has nothing else in it; patterns with `alone` say what it does then.
+  [[nodiscard]] std::optional<CauseIndex> match_alone(HostDomain domain, std::string_view name) const;
 
   // Causes that follow from times and not from names.
   struct Own {
     CauseIndex first_use = 0, launch = 0, launch_latency = 0, device_latency = 0, graph_launch = 0, synchronisation = 0,
                synchronous_copy = 0, cpu_contention = 0, disk = 0, sleep = 0, python = 0, unknown = 0, lock = 0, queue_full = 0,
-               blocked_launch = 0, framework = 0, host_code = 0, host_operator = 0;
+               blocked_launch = 0, framework = 0, host_code = 0, host_operator = 0, start_up = 0;
   };
   [[nodiscard]] const Own& own() const { return own_; }
 
@@ -57,7 +59,9 @@ class CauseBook {
     CauseIndex cause = 0;
     std::vector<HostDomain> domains;  // empty: all
     std::vector<std::string> any, none;
+    bool alone = false;
   };
+  [[nodiscard]] std::optional<CauseIndex> first_match(HostDomain domain, std::string_view name, bool alone) const;
   core::Status read_cause(const core::YamlNode& node);
   core::Status read_pattern(const core::YamlNode& node);
   core::Status find_own(const core::YamlNode& document);

@@ -60,6 +60,7 @@ struct Gap {
   std::optional<NextLaunch> launch;  // empty: the launch is not in the trace
   // Since when the device had been busy, but for gaps too short to be asked for a cause; empty: unknown.
   std::optional<std::int64_t> busy_since_ns = {};
+  bool before_kernels = false;  // no kernel has run on the device
 };
 
 // Since when a device has been idle.
@@ -111,6 +112,8 @@ class GapExplainer {
     std::optional<CauseIndex> cause;
     HostDomain domain = HostDomain::runtime;
     [[nodiscard]] bool is_runtime() const { return domain == HostDomain::runtime; }
+    // Profilers record their overhead on a thread of its own or on the one that it holds up.
+    [[nodiscard]] bool is_overhead() const { return domain == HostDomain::overhead; }
   };
   struct Known {
     Role role = Role::unseen;
@@ -118,7 +121,8 @@ class GapExplainer {
     bool dispatches = false;  // an operator or a Python frame
     trace::NameId domain;
     HostDomain of = HostDomain::runtime;
-    bool enqueues = false;  // gives the device work
+    bool enqueues = false;      // gives the device work
+    std::int64_t first_ns = 0;  // start of the first event of this name
   };
   struct Evidence {
     std::int64_t overlap_ns = 0;  // with the time the host kept the device waiting
@@ -150,12 +154,14 @@ class GapExplainer {
   void find_device_wait(Candidate& candidate) const;
   void name_cause(const Candidate& candidate, Decision& decision, Explained& out);
   [[nodiscard]] const std::vector<HostFrame>& frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns);
+  void spread_warmup(std::vector<HostFrame>& frames) const;
   [[nodiscard]] HostFrame frame_of(const Call& call) const;
   [[nodiscard]] HostFrame launch_frame(const Gap& gap) const;
   [[nodiscard]] CauseIndex long_launch_cause(const Gap& gap) const;
   [[nodiscard]] std::optional<HostShare> elsewhere(const Gap& gap, std::int64_t thread_id) const;
   [[nodiscard]] std::optional<CauseIndex> scheduled_cause(const Candidate& candidate) const;
   [[nodiscard]] std::vector<const Call*> named_frames(const Gap& gap) const;
+  [[nodiscard]] CauseIndex frame_cause(const Call& frame, const Gap& gap) const;
   trace::NameId chain_of(const std::vector<const Call*>& frames);
   void remember_launch(const trace::ApiCallRow& row);
   [[nodiscard]] const Call* evidence_of(const Gap& gap, std::int64_t thread_id, const HostShare& share) const;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "analytics/bottleneck.h"
 #include "analytics/confidence.h"
@@ -30,15 +31,18 @@ struct KernelParts {
 KernelParts parts_of(double compute, double memory, double unknown, double far = 0);
 
 // The limit of that device: what took the largest share of its span, kernel time divided by `parts`. Inconclusive if kernels of
-// unknown limit took most, but kDeviceBusy if kernels took kMostlyBusy of the span. The confidence is that of kClearHeadline,
-// kCloseHeadline or kBusyHeadline in `confidences`, 0.5 if it lacks them.
+// unknown limit took most, but kDeviceBusy if kernels took kMostlyBusy of the span. The confidence is headline_confidence() of
+// kClearHeadline, kCloseHeadline or kBusyHeadline.
 // Empty where nothing took any.
 std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const KernelParts& parts,
                                          const confidence::Table& confidences);
 
-// Evidence of a class: its share is at least kClearTimes the next one, or not.
+// Evidence of a class: its share is at least kClearTimes the next one, or not; kernels take most; the time of a host's threads
+// where the trace has no device work.
 inline constexpr std::string_view kClearHeadline = "headline.clear", kCloseHeadline = "headline.close",
-                                  kBusyHeadline = "headline.busy";
+                                  kBusyHeadline = "headline.busy", kHostHeadline = "headline.host";
+// Of a headline that rests on this evidence: as in the table, but never above what unseen traces reach; 0.5 if it lacks it.
+double headline_confidence(const confidence::Table& table, std::string_view evidence);
 inline constexpr double kMostlyBusy = 0.5;
 inline constexpr double kClearTimes = 2;
 

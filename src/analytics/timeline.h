@@ -34,7 +34,7 @@ struct TimelineFacts {
 };
 
 struct NoTimeline {
-  std::string reason;  // merged-runs, counter-pass, collectives-only, graph-capture, kernels-only
+  std::string reason;  // merged-runs, counter-pass, collectives-only, copies-only, graph-capture, kernels-only
   std::string text;    // one sentence
   bool operator==(const NoTimeline&) const = default;
 };

@@ -68,9 +68,10 @@ struct Statement {
   std::string title;
   std::string text;
   std::optional<double> confidence_ratio;
-  std::optional<double> gain_ratio;   // expected, of `gain_of`
-  std::vector<std::string> evidence;  // one sentence each, with its number
-  std::string gain_of = {};           // "the latency", "the device span"; empty: the latency
+  std::optional<double> gain_ratio;                   // expected, of `gain_of`
+  std::vector<std::string> evidence;                  // one sentence each, with its number
+  std::string gain_of = {};                           // "the latency", "the device span"; empty: the latency
+  std::optional<trace::Interval> gain_interval = {};  // the least and the most that it saves, of `gain_of`; empty: unknown
 };
 
 // What a metric means, so that it can be cited: from data/metrics.

@@ -158,6 +158,13 @@ std::string format_estimate(double ratio) {
   return group_digits(ratio * 100, std::abs(ratio) < 0.0995 ? 1 : 0) + " %";
 }
 
+std::string gain_text(double ratio, std::string_view of, const std::optional<trace::Interval>& interval) {
+  std::string text = format_estimate(ratio) + " of " + std::string(of.empty() ? "the latency" : of);
+  if (!interval) return text;
+  const std::string low = interval->low > 0 ? format_estimate(interval->low) : "0";
+  return text + " (" + low + " to " + format_estimate(interval->high) + ")";
+}
+
 std::string metric_title(const ReportModel& model, std::string_view id) {
   for (const MetricDefinition& definition : model.definitions)
     if (definition.id == id && !definition.title.empty()) return definition.title;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,8 @@ std::string format_interval(const trace::Interval& interval, std::string_view un
 // An estimate as a percentage without digits that would say nothing: "86 %", "3.0 %"; "> 99 %" of what rounds to certainty and is
 // not certain.
 std::string format_estimate(double ratio);
+// "12 % of the device span (0 to 15 %)": an expected gain, what it is of, and its interval.
+std::string gain_text(double ratio, std::string_view of, const std::optional<trace::Interval>& interval);
 // " +/- 0.18 %": the half width of the 95 % interval relative to the value, which is what +/- means everywhere; empty without an
 // interval, and of 0.
 std::string half_width_text(const trace::MetricValue& metric);

@@ -37,7 +37,7 @@ struct DeviceRoofs {
 
   [[nodiscard]] std::optional<double> stated_flops_per_s(const std::string& type) const;
   [[nodiscard]] std::optional<double> stated_bytes_per_s() const;
-  // Of the kind itself, where its calibration saw kFewestSites of them; else the best of the type. Null: none.
+  // Of the kind itself, else the best of the type. Null: none.
   [[nodiscard]] const MeasuredCeiling* measured(const std::string& type, std::string_view kind) const;
   // The least time of work of so many operations and bytes by what was measured. Its operands come from the cache where those of
   // one execution fit it, unless the bytes were counted on the memory's side. Empty where that side was not measured.
@@ -55,7 +55,7 @@ struct DeviceRoofs {
 };
 inline constexpr std::int64_t kFewestSites = 3;
 
-// Takes over the ceilings of a calibration.
+// Takes over the ceilings of a calibration that rest on kFewestSites and are not far below the stated ones.
 void add_calibration(DeviceRoofs& roofs, const estimation::DeviceCalibration& calibration);
 
 // Types and kinds of the points.

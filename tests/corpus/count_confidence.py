@@ -22,16 +22,16 @@ TABLE = TOP / 'data/rules/confidence.yaml'
 
 
 def add_simulated(file, tally):
-    """Simulated claims of the tuned traces: one case for each trace, fault and evidence class, right if all its claims are, since claims of one fault on one
-    trace stand or fall together. Not of "vague" causes: there the simulation is wrong by design (event names that no pattern knows)."""
+    """Simulated claims of the tuned traces: one case for each trace, fault and evidence class, right by the share of its claims that are, since claims of one
+    fault on one trace depend on each other. Not of "vague" causes: there the simulation is wrong by design (event names that no pattern knows)."""
     groups = {}
     for case in json.loads(pathlib.Path(file).read_text())['cases']:
         if case['split'] == 'tune' and 'claim_true' in case and 'confidence_ratio' in case and not case['evidence_class'].endswith('.vague'):
             key = (case['file'], case['fault'], case['evidence_class'])
-            groups[key] = groups.get(key, True) and case['claim_true']
-    for (_, _, evidence), right in groups.items():
+            groups.setdefault(key, []).append(bool(case['claim_true']))
+    for (_, _, evidence), claims in groups.items():
         counts = tally.setdefault(evidence, [0, 0])
-        counts[0] += right
+        counts[0] += sum(claims) / len(claims)
         counts[1] += 1
 
 
@@ -69,6 +69,7 @@ def main():
         found = re.match(r'  - \{id: ([^,]+), right: \d+, cases: \d+\}$', line)
         if found:
             right, total = tally.pop(found[1], (0, 0))
+            right = round(right)
             line = f'  - {{id: {found[1]}, right: {right}, cases: {total}}}'
             print(line)
         lines.append(line)

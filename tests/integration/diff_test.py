@@ -1,4 +1,5 @@
 """Verdicts of `aaco diff`: sets of sessions, traces, metrics of every kind, stored results, and sessions that are not whole."""
+import gzip
 import json
 import pathlib
 import shutil
@@ -269,6 +270,40 @@ class Damaged(program.ProgramTest):
         shutil.copytree(self.path('good'), folder)
         (folder / 'session.json').unlink()
         self.refused(self.aaco('diff', 'tag:good', folder), 3)
+
+
+class Ranks(program.ProgramTest):
+    """Traces of one DDP job, one rank each, in which rank 1 sleeps before each step (tests/corpus/own, made by scripts/parts/oracle_runs.py)."""
+    OWN = pathlib.Path(__file__).resolve().parents[1] / 'corpus' / 'own'
+
+    def imported(self, number, tag, **changed):
+        document = json.loads(gzip.decompress((self.OWN / f'oracle_late_rank{number}.json.gz').read_bytes()))
+        document['distributedInfo'].update(changed)
+        path = self.folder / f'{tag}.json'
+        path.write_text(json.dumps(document))
+        self.assertEqual(self.aaco('import', path, '--tag', tag, '--no-report').code, 0)
+
+    def compared(self, a, b):
+        return self.aaco('diff', f'tag:{a}', f'tag:{b}', '--json').json()
+
+    def test_names_the_rank_that_the_other_waits_for(self):
+        self.imported(0, 'first')
+        self.imported(1, 'second')
+        verdict = self.compared('first', 'second')
+        self.assertEqual(verdict['root_cause']['causes'][0]['cause'], 'straggler')
+        self.assertIn('waiting for rank 1', verdict['suspected_cause'])
+        self.assertIn('balance', verdict['recommendation'])
+        late, waits = verdict['root_cause']['ranks']
+        self.assertEqual((late['rank'], waits['rank']), (1, 0))
+        self.assertLess(late['wait_ns'], waits['wait_ns'])
+
+    def test_ranks_of_other_jobs_have_no_straggler(self):
+        self.imported(0, 'job')
+        self.imported(1, 'larger_job', world_size=4)
+        self.imported(1, 'same_rank', rank=0)
+        self.imported(1, 'impossible_rank', rank=-1)
+        for other in ('larger_job', 'same_rank', 'impossible_rank'):
+            self.assertNotIn('straggler', json.dumps(self.compared('job', other).get('root_cause', {})), other)
 
 
 if __name__ == '__main__':

@@ -199,7 +199,9 @@ report::ReportModel gpu_run() {
                    "One launch in place of 224.",
                    0.8,
                    0.12,
-                   {"Launch gaps: 1.85 ms a token."}},
+                   {"Launch gaps: 1.85 ms per token."},
+                   "the device span",
+                   trace::Interval{0, 0.15}},
                   {"weights.fp8", "Store the weights in FP8", "Halves the bytes that bound 62 % of the time.", 0.65, 0.27, {}}};
   report::Roofline line;
   line.text = "The kernels reached 71 % of the memory roof; the whole token 58 %.";

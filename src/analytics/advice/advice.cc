@@ -121,7 +121,7 @@ std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, 
 }
 
 void keep_best(std::vector<Recommendation>& list) {
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.worth() > b.worth(); });
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.rank() > b.rank(); });
   if (list.size() > kMaxRecommendations) list.resize(kMaxRecommendations);
 }
 
@@ -134,6 +134,7 @@ core::Json to_json(const std::vector<Recommendation>& recommendations) {
                                  {"text", one.text},
                                  {"gain_ratio", one.gain_ratio},
                                  {"gain_of", one.gain_of},
+                                 {"expected_gain_ratio", one.worth()},
                                  {"gain_interval", core::Json::array({one.least_gain_ratio, one.gain_ratio})},
                                  {"confidence", one.confidence},
                                  {"effort", one.effort},

@@ -34,7 +34,10 @@ std::string span_then(double saved_ns, const GpuFacts& facts) {
                      core::format_duration(whole_ns(facts)));
 }
 
-std::string gaps(std::int64_t count) { return core::format_count(static_cast<double>(count)) + (count == 1 ? " gap" : " gaps"); }
+std::string gaps(std::int64_t count) {
+  if (count == 0) return "parts of gaps that are named by another cause";
+  return core::format_count(static_cast<double>(count)) + (count == 1 ? " gap" : " gaps");
+}
 
 std::string waits(std::int64_t count) {
   return core::format_count(static_cast<double>(count)) + (count == 1 ? " wait" : " waits");
@@ -97,15 +100,21 @@ class Adviser {
     return sum;
   }
 
+  void unexplained(const GpuIdle& idle, std::string text) {
+    list_.push_back({"unexplained_idle", "trace the host as well: the trace does not explain why the device is idle",
+                     std::move(text), 0, kPerhaps, kChange,
+                     fmt::format("{} idle in {} of unknown cause; what explaining it saves is unknown",
+                                 share(idle.idle_ns, facts_), gaps(idle.gap_count))});
+    list_.back().gain_of = whole(facts_);
+    list_.back().cost_ratio = idle.idle_ns / whole_ns(facts_);
+  }
+
   // By what the launching thread did. Dispatch and Python code between launches are what the advice on launching saves.
   void host_causes() {
     double dispatch_ns = 0;
     for (const HostIdle& one : facts_.host) {
       if (one.cause == "unknown" && one.idle.idle_ns / whole_ns(facts_) >= kMinGain)
-        list_.push_back(
-            {"unexplained_idle", "trace the host as well: the trace does not explain why the device is idle",
-             "The trace contains no host events during these times.", 0, kPerhaps, kChange,
-             fmt::format("{} idle in {} of unknown cause", share(one.idle.idle_ns, facts_), gaps(one.idle.gap_count))});
+        unexplained(one.idle, "The trace contains no host events during these times.");
       if (one.cause == "framework" || one.cause == "python") dispatch_ns += one.idle.idle_ns;
       if (one.launching || one.cause == "unknown" || one.cause == "framework" || one.cause == "python") continue;
       const std::string remedy = one.cause == "synchronous-copy" ? copies_.blocking_remedy(one.remedy) : one.remedy;
@@ -144,9 +153,7 @@ class Adviser {
     const GpuIdle unknown = idle({"queue_empty", "unknown"});
     // Tracing more saves nothing by itself: what it would gain is not known.
     if (unknown.idle_ns / whole_ns(facts_) >= kMinGain)
-      list_.push_back({"unexplained_idle", "trace the host as well: the trace does not explain why the device is idle",
-                       "The trace contains no host calls during these gaps.", 0, kPerhaps, kChange,
-                       fmt::format("{} idle in {} of unknown cause", share(unknown.idle_ns, facts_), gaps(unknown.gap_count))});
+      unexplained(unknown, "The trace contains no host calls during these gaps.");
   }
 
   void launching() {
@@ -201,7 +208,7 @@ class Adviser {
     const GpuKernel* costliest = nullptr;
     for (const GpuKernel& kernel : facts_.kernels) {
       if (kernel.family == "collective") continue;
-      if (costliest == nullptr || kernel.sum_ns > costliest->sum_ns) costliest = &kernel;
+      if (!kernel.ideal_ns && (costliest == nullptr || kernel.sum_ns > costliest->sum_ns)) costliest = &kernel;
       const double would = kernel.ideal_ns ? (kernel.sum_ns - *kernel.ideal_ns) * visible_ : 0;
       if (would > saved) best = &kernel, saved = would;
     }
@@ -212,10 +219,10 @@ class Adviser {
           small ? "It is far from the device limits because it is small: do more work per launch."
                 : "It is far from the device limits: try another library, tile size or data type.",
           saved, small ? kPerhaps / 2 : kPerhaps, kRewrite,
-          fmt::format("its {} take {}; at the device limits they would take {}", calls(best->count),
+          fmt::format("its {} {} {}; the device limits allow {}", calls(best->count), best->count == 1 ? "takes" : "take",
                       core::format_duration(best->sum_ns), core::format_duration(*best->ideal_ns)));
     }
-    if (costliest == nullptr || (best != nullptr && costliest->name == best->name)) return;
+    if (costliest == nullptr) return;
     const double half = costliest->sum_ns / 2 * visible_;
     add("costliest_kernel", fmt::format("speed up {} ({})", short_name(costliest->name), costliest->family),
         "No attainable time of it is known; profile this kernel to see what limits it.", half, kPerhaps / 2, kRewrite,

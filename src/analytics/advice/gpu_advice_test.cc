@@ -99,7 +99,7 @@ TEST(GpuAdvice, RankedByExpectedSaving) {
   const auto list = recommend_gpu(facts);
   ASSERT_GE(list.size(), 3U);
   EXPECT_EQ(list.front().id, "host_waiting");
-  for (std::size_t i = 1; i < list.size(); ++i) EXPECT_GE(list[i - 1].worth(), list[i].worth());
+  for (std::size_t i = 1; i < list.size(); ++i) EXPECT_GE(list[i - 1].rank(), list[i].rank());
 }
 
 TEST(GpuAdvice, AtMostFourItems) {

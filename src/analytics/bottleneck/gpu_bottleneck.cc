@@ -13,15 +13,15 @@ namespace aaco::analytics::bottleneck {
 namespace {
 
 constexpr double kUnjudged = 0.5;
-// The judged cases are those that the rules were chosen on, and planted ones are easy: on others less is right (our own
-// judgement).
-constexpr double kMaxConfidence = 0.89;
-
-double confidence_of(const confidence::Table& table, const std::string& evidence) {
-  return std::min(table.of(evidence).value_or(kUnjudged), kMaxConfidence);
-}
+// The judged cases are those that the rules were chosen on, and planted ones are easy: on others less is right, and least where
+// the second class is near (our own judgement).
+constexpr double kMaxConfidence = 0.95, kMaxClose = 0.89;
 
 }  // namespace
+
+double headline_confidence(const confidence::Table& table, std::string_view evidence) {
+  return std::min(table.of(evidence).value_or(kUnjudged), evidence == kCloseHeadline ? kMaxClose : kMaxConfidence);
+}
 
 std::optional<std::size_t> least_busy(std::span<const GpuDevice> devices) {
   std::optional<std::size_t> chosen;
@@ -69,7 +69,7 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const Ker
   if (found.class_id != kUnknownKernels) {
     const bool clear = found.ranking.front().probability >= kClearTimes * found.ranking[1].probability;
     found.evidence_class = clear ? kClearHeadline : kCloseHeadline;
-    found.confidence = confidence_of(confidences, found.evidence_class);
+    found.confidence = headline_confidence(confidences, found.evidence_class);
     return found;
   }
   const bool busy = shares.compute >= kMostlyBusy * sum;
@@ -77,7 +77,7 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const Ker
   if (busy) {
     found.ranking.front().class_id = kDeviceBusy;
     found.evidence_class = kBusyHeadline;
-    found.confidence = confidence_of(confidences, found.evidence_class);
+    found.confidence = headline_confidence(confidences, found.evidence_class);
   }
   const std::string unknown = core::format_percent(shares.compute * parts.unknown);
   if (2 * parts.far >= parts.unknown)

@@ -10,7 +10,7 @@ namespace aaco::analytics::gaps {
 namespace {
 
 constexpr std::array<std::string_view, 4> kClasses = {"host", "launch", "warmup", "cannot-tell"};
-constexpr std::array<std::string_view, 4> kDomains = {"runtime", "cpu_op", "python", "range"};
+constexpr std::array<std::string_view, 5> kDomains = {"runtime", "cpu_op", "python", "range", "overhead"};
 constexpr std::size_t kMaxCauses = 200;
 
 core::Result<std::vector<std::string>> texts(const core::YamlNode& node, std::string_view key) {
@@ -36,6 +36,7 @@ std::optional<HostDomain> host_domain(std::string_view domain) {
   if (domain == "cpu_op") return HostDomain::cpu_op;
   if (domain == "python") return HostDomain::python;
   if (domain == "annotation" || domain == "marker") return HostDomain::range;
+  if (domain == "profiler_overhead") return HostDomain::overhead;
   return std::nullopt;
 }
 
@@ -75,7 +76,7 @@ core::Status CauseBook::read_cause(const core::YamlNode& node) {
 }
 
 core::Status CauseBook::read_pattern(const core::YamlNode& node) {
-  AACO_TRY(node.only_keys({"cause", "domains", "any", "none"}));
+  AACO_TRY(node.only_keys({"cause", "domains", "any", "none", "alone"}));
   Pattern pattern;
   AACO_ASSIGN(const std::string id, node.require_string("cause"));
   const auto cause = find(id);
@@ -84,18 +85,19 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
   AACO_ASSIGN(const auto domains, texts(node, "domains"));
   for (const std::string& name : domains) {
     const auto place = std::find(kDomains.begin(), kDomains.end(), name);
-    if (place == kDomains.end()) return node.error("'" + name + "' is not a domain (runtime, cpu_op, python, range)");
+    if (place == kDomains.end()) return node.error("'" + name + "' is not a domain (runtime, cpu_op, python, range, overhead)");
     pattern.domains.push_back(static_cast<HostDomain>(place - kDomains.begin()));
   }
   AACO_ASSIGN(pattern.any, texts(node, "any"));
   AACO_ASSIGN(pattern.none, texts(node, "none"));
+  AACO_ASSIGN(pattern.alone, flag(node, "alone"));
   if (pattern.domains.empty() && pattern.any.empty()) return node.error("a pattern needs domains or any");
   patterns_.push_back(std::move(pattern));
   return {};
 }
 
 core::Status CauseBook::find_own(const core::YamlNode& document) {
-  const std::array<std::pair<std::string_view, CauseIndex*>, 18> needed = {{{"first-use", &own_.first_use},
+  const std::array<std::pair<std::string_view, CauseIndex*>, 19> needed = {{{"first-use", &own_.first_use},
                                                                             {"launch", &own_.launch},
                                                                             {"launch-latency", &own_.launch_latency},
                                                                             {"device-latency", &own_.device_latency},
@@ -112,7 +114,8 @@ core::Status CauseBook::find_own(const core::YamlNode& document) {
                                                                             {"blocked-launch", &own_.blocked_launch},
                                                                             {"framework", &own_.framework},
                                                                             {"host-code", &own_.host_code},
-                                                                            {"host-operator", &own_.host_operator}}};
+                                                                            {"host-operator", &own_.host_operator},
+                                                                            {"start-up", &own_.start_up}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);
     if (!found) return document.error("cause '" + std::string(id) + "' is missing");
@@ -128,9 +131,18 @@ std::optional<CauseIndex> CauseBook::find(std::string_view id) const {
 }
 
 std::optional<CauseIndex> CauseBook::match(HostDomain domain, std::string_view name) const {
+  return first_match(domain, name, false);
+}
+
+std::optional<CauseIndex> CauseBook::match_alone(HostDomain domain, std::string_view name) const {
+  return first_match(domain, name, true);
+}
+
+std::optional<CauseIndex> CauseBook::first_match(HostDomain domain, std::string_view name, bool alone) const {
   const std::string lower = core::to_lower(name);
   const auto in_name = [&](const std::string& part) { return lower.find(part) != std::string::npos; };
   for (const Pattern& pattern : patterns_) {
+    if (pattern.alone != alone) continue;
     if (!pattern.domains.empty() && std::find(pattern.domains.begin(), pattern.domains.end(), domain) == pattern.domains.end())
       continue;
     if (!pattern.any.empty() && std::none_of(pattern.any.begin(), pattern.any.end(), in_name)) continue;

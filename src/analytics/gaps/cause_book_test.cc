@@ -47,6 +47,23 @@ TEST(CauseBook, OtherHostWork) {
   EXPECT_EQ(python("nn.Module: Linear_3"), "framework");
   EXPECT_EQ(python("train.py(10): main"), "python");
 }
+TEST(CauseBook, AnAllocatingOperatorIsFrameworkUnlessItFillsTheWait) {
+  EXPECT_EQ(operation("aten::empty"), "framework");
+  const auto loaded = book();
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->match_alone(HostDomain::cpu_op, "aten::empty"), loaded->find("allocation"));
+  EXPECT_FALSE(loaded->match_alone(HostDomain::cpu_op, "aten::sort"));
+  EXPECT_FALSE(loaded->match_alone(HostDomain::python, "aten::empty"));
+}
+TEST(CauseBook, OverheadThatAProfilerRecords) {
+  const auto overhead = [](std::string_view name) { return cause_of(HostDomain::overhead, name); };
+  EXPECT_EQ(overhead("Activity Buffer Request"), "profiler");
+  EXPECT_EQ(overhead("hipMemcpy"), "profiler") << "the time that a tracer adds to the call";
+  EXPECT_EQ(overhead("Lazy Function Loading"), "first-use");
+  EXPECT_EQ(overhead("Runtime Triggered Module Loading"), "first-use");
+  EXPECT_EQ(overhead("Driver Compiler"), "jit-compilation");
+  EXPECT_EQ(host_domain("profiler_overhead"), HostDomain::overhead);
+}
 TEST(CauseBook, RangesOfTheProgramAreNeutral) { EXPECT_EQ(range("## forward ##"), "none"); }
 TEST(CauseBook, DomainsOfOtherRowsAreNoHostWork) {
   EXPECT_FALSE(host_domain("graph_node"));

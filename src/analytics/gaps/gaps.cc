@@ -55,6 +55,7 @@ const GapExplainer::Known& GapExplainer::known(const trace::ApiCallRow& row) {
   if (known.role != Role::unseen && known.domain == row.domain) return known;
   known = {};
   known.domain = row.domain;
+  known.first_ns = row.start_ns;
   const std::string_view domain = names_.text(row.domain);
   const std::string_view name = names_.text(row.name);
   const bool runtime = trace::is_gpu_runtime(domain);
@@ -105,7 +106,7 @@ void GapExplainer::still_idle(std::vector<Idler> idlers) {
 
 void GapExplainer::add_call(const trace::ApiCallRow& row) {
   if (row.end_ns <= row.start_ns || !trace_time::is_time(row.start_ns) || !trace_time::is_time(row.end_ns)) return;
-  const auto& [role, cause, dispatches, domain, of, enqueues] = known(row);
+  const auto& [role, cause, dispatches, domain, of, enqueues, first_ns] = known(row);
   if (enqueues) remember_launch(row);
   if (const std::pair place(row.rank, row.thread_id); dispatches && place != last_dispatcher_) {
     dispatchers_.insert(place);

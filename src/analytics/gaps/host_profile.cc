@@ -1,19 +1,16 @@
 #include "analytics/host_profile.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "analytics/gaps/host_sweep.h"
+#include "analytics/late_rank.h"
 #include "analytics/trace_time.h"
 
 namespace aaco::analytics::gaps {
 namespace {
 
 using Times = std::vector<std::pair<std::int64_t, std::int64_t>>;
-
-// Ranges that PyTorch's process groups write around the transfer itself.
-constexpr std::array<std::string_view, 5> kCollectives = {"gloo:", "nccl:", "mpi:", "ucc:", "xccl:"};
 
 std::int64_t sum_of(const Times& times) {
   std::int64_t sum = 0;
@@ -59,9 +56,8 @@ const HostProfile::Known& HostProfile::known(const trace::ApiCallRow& row) {
   const auto of = host_domain(domain);
   const auto cause = of ? book_.match(*of, name) : std::nullopt;
   known.is_operator = domain == "cpu_op";
-  known.is_collective =
-      std::any_of(kCollectives.begin(), kCollectives.end(), [&](auto prefix) { return name.starts_with(prefix); });
-  known.ignored = !cause || name.starts_with("ProfilerStep");
+  known.is_collective = !collectives::host_operation(name).empty();
+  known.ignored = !cause || of == HostDomain::overhead || name.starts_with("ProfilerStep");
   if (cause) known.cause = *cause;
   return known;
 }

@@ -24,7 +24,7 @@ CauseIndex GapExplainer::long_launch_cause(const Gap& gap) const {
     const std::int64_t overlap = std::min(call.end_ns, launch.end_ns) - std::max(call.start_ns, launch.start_ns);
     if (2 * overlap < length) continue;
     const NamedCause& cause = book_->at(*call.cause);
-    if (cause.any_thread || (call.is_runtime() && cause.class_id == "warmup")) return *call.cause;
+    if (cause.any_thread || call.is_overhead() || (call.is_runtime() && cause.class_id == "warmup")) return *call.cause;
     // A thread that waits for the device holds no lock that a launch needs.
     const bool holds = call.is_runtime() && call.role == Role::host && call.start_ns <= launch.start_ns;
     locked = locked || (holds && call.end_ns <= launch.end_ns && launch.end_ns - call.end_ns <= kLockHandoverNs);

@@ -78,14 +78,31 @@ const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64
   }
   if (!launched && gap.launch->end_ns > gap.start_ns) frames.push_back(launch_frame(gap));
   sort_frames(frames);
+  spread_warmup(frames);
   return frames;
+}
+
+// An operator that loads or compiles code chooses, builds and sets up a kernel around that call, once: its time is warm-up too.
+// So is that of the innermost event around a long call of the kind, but not of the events around that one.
+void GapExplainer::spread_warmup(std::vector<HostFrame>& frames) const {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const HostFrame call = frames[i];
+    if (call.weak || call.end_ns - call.start_ns < kLongLaunchNs || book_->at(call.cause).class_id != "warmup") continue;
+    for (std::size_t outer = i; outer-- > 0;) {
+      HostFrame& frame = frames[outer];
+      if (frame.end_ns < call.end_ns) continue;
+      if (frame.cause == book_->own().framework) frame = {frame.start_ns, frame.end_ns, call.cause, false};
+      break;
+    }
+  }
 }
 
 // Calls of other threads that hold up the whole process.
 std::optional<HostShare> GapExplainer::elsewhere(const Gap& gap, std::int64_t thread_id) const {
   std::vector<HostShare> found;
   for (const Call& call : calls_)
-    if (call.cause && call.rank == gap.rank && call.thread_id != thread_id && book_->at(*call.cause).any_thread)
+    if (call.cause && call.rank == gap.rank && call.thread_id != thread_id &&
+        (call.is_overhead() || book_->at(*call.cause).any_thread))
       add_share(found, *call.cause, overlap_of(call.start_ns, call.end_ns, gap));
   sort_shares(found);
   const std::int64_t length = gap.end_ns - gap.start_ns;
@@ -109,7 +126,7 @@ const GapExplainer::Call* GapExplainer::evidence_of(const Gap& gap, std::int64_t
   std::int64_t longest = 0;
   for (const Call& call : calls_) {
     if (call.cause != share.cause || call.rank != gap.rank) continue;
-    if (call.thread_id != thread_id && !book_->at(share.cause).any_thread) continue;
+    if (call.thread_id != thread_id && !call.is_overhead() && !book_->at(share.cause).any_thread) continue;
     const std::int64_t overlap = overlap_of(call.start_ns, call.end_ns, gap);
     if (overlap <= 0 || (2 * overlap < share.time_ns && overlap <= longest)) continue;
     found = &call;
@@ -165,7 +182,7 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
     if (most == own.python || most == own.framework || most == own.unknown)
       if (const auto found = named_frames(gap); !found.empty()) {
         const Call* frame = found.back();
-        const CauseIndex cause = frame->domain == HostDomain::cpu_op ? own.host_operator : own.host_code;
+        const CauseIndex cause = frame_cause(*frame, gap);
         frames_.push_back({frame->start_ns, frame->end_ns, cause, false});
         sort_frames(frames_);
         shares = host_time(frames_, gap.start_ns, until, program ? own.python : own.unknown);
@@ -174,6 +191,10 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
       }
   } else
     add_share(shares, own.unknown, length);
+  // Nothing has run yet: a long silence is the program's start.
+  if (gap.before_kernels && length > kSilenceNs)
+    for (HostShare& share : shares)
+      if (share.cause == own.unknown) share.cause = own.start_up;
   if (const std::int64_t after = gap.end_ns - until; gap.launch && after > 0) {
     const bool held = after > kDispatchNs && 2 * after >= length && !gap.launch->is_graph;
     const CauseIndex cause = held && candidate.device_wait.overlap_ns > 0 ? own.synchronisation

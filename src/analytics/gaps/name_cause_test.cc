@@ -154,6 +154,51 @@ TEST_F(NamedGapTest, CodeLoadedInsideALaunch) {
   launch(1.1, 10.9).call("hip", "hipModuleLoadData", 1.2, 10.8);
   EXPECT_EQ(cause(), "first-use");
 }
+TEST_F(NamedGapTest, OperatorThatLoadsCodeIsInFirstUse) {
+  launch(7, 10.9).call("cpu_op", "aten::miopen_batch_norm", 1, 10.95).call("hip", "hipModuleLoadData", 5, 6.5);
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "first-use");
+  EXPECT_EQ(explained_.host.front().time_ns, ns(9.9)) << "choosing the kernel too";
+}
+TEST_F(NamedGapTest, EventsAroundThatOperatorAreNot) {
+  launch(10.5, 10.95).call("cpu_op", "model", 0.5, 10.97).call("cpu_op", "aten::convolution", 8, 10.45);
+  call("hip", "hipModuleLoadData", 8.5, 10.4);
+  EXPECT_EQ(cause(), "framework") << "7 of 10 ms are outside";
+}
+TEST_F(NamedGapTest, ShortLoadsDoNotColourTheOperator) {
+  launch(10.5, 10.95).call("cpu_op", "aten::convolution", 0.5, 10.97).call("hip", "hipModuleLoadData", 8.5, 8.7);
+  EXPECT_EQ(cause(), "framework");
+}
+TEST_F(NamedGapTest, FirstCallOfAnOperatorBeforeANewKernelSetsUp) {
+  launch(10.9, 10.95).call("cpu_op", "aten::arange", 1, 10.5);
+  EXPECT_EQ(cause(), "host-operator") << "the kernel has run before";
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "first-use");
+}
+TEST_F(NamedGapTest, LaterCallOfAnOperatorComputes) {
+  launch(10.9, 10.95).call("cpu_op", "aten::topk", 0.1, 0.2).call("cpu_op", "aten::topk", 1, 10.5);
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "host-operator");
+}
+TEST_F(NamedGapTest, OperatorThatOnlyAllocates) {
+  EXPECT_EQ(launch(10.9, 10.95).call("cpu_op", "aten::empty_strided", 1, 10.5).cause(), "allocation");
+}
+TEST_F(NamedGapTest, OverheadOfTheProfilerOnItsOwnThread) {
+  launch(10.9, 10.95).call("profiler_overhead", "Buffer Flush", 1.2, 10.8, -1);
+  EXPECT_EQ(cause(), "profiler");
+  EXPECT_EQ(evidence(), "Buffer Flush");
+}
+TEST_F(NamedGapTest, OverheadThatTheDriverCauses) {
+  launch(1.1, 10.9).call("profiler_overhead", "Lazy Function Loading", 1.2, 10.8, -1);
+  EXPECT_EQ(cause(), "first-use");
+}
+TEST_F(NamedGapTest, ShortOverheadExplainsNothing) {
+  EXPECT_EQ(launch(1.1, 10.9).call("profiler_overhead", "Activity Buffer Request", 1.2, 3, -1).cause(), "blocked-launch");
+}
+TEST_F(NamedGapTest, OverheadDuringAnActivityIsNotTheCause) {
+  launch(10.9, 10.95).call("python", "torch/utils/data/dataloader.py(701): __next__", 0.5, 10.8);
+  EXPECT_EQ(call("profiler_overhead", "Buffer Flush", 1.2, 10.8, -1).cause(), "data-loading");
+}
 TEST_F(NamedGapTest, LongAsynchronousCopyBlocks) {
   launch(1.1, 10.9, "hipMemcpyAsync");
   gap_.launch->is_copy = true;
@@ -186,6 +231,13 @@ TEST_F(NamedGapTest, LongSilenceIsUnknownWithoutPythonFrames) {
   gap_.end_ns = ns(31);
   launch(30.9, 30.95).call("cpu_op", "aten::add", 1, 1.2);
   EXPECT_EQ(cause(), "unknown") << "a pause of the process looks the same";
+}
+TEST_F(NamedGapTest, LongSilenceBeforeTheFirstKernelIsStartUp) {
+  gap_.end_ns = ns(31);
+  gap_.before_kernels = true;
+  EXPECT_EQ(launch(30.9, 30.95).cause(), "start-up");
+  gap_.end_ns = ns(9);
+  EXPECT_EQ(launch(8.9, 8.95).cause(), "unknown") << "too short to say so";
 }
 TEST_F(NamedGapTest, LongSilenceIsPythonWherePythonFramesAreRecorded) {
   gap_.end_ns = ns(31);

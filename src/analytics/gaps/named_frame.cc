@@ -45,7 +45,7 @@ std::vector<const GapExplainer::Call*> GapExplainer::named_frames(const Gap& gap
     for (const std::int64_t start : starts->second)
       if (start < launch.start_ns) since = std::max(since, start);
   for (const Call& call : calls_) {
-    if (call.is_runtime() || call.rank != gap.rank || call.thread_id != launch.thread_id) continue;
+    if (call.is_runtime() || call.is_overhead() || call.rank != gap.rank || call.thread_id != launch.thread_id) continue;
     if (call.start_ns < since || call.end_ns > launch.start_ns) continue;
     if (2 * (call.end_ns - std::max(call.start_ns, gap.start_ns)) < waited) continue;
     found.push_back(&call);
@@ -53,6 +53,16 @@ std::vector<const GapExplainer::Call*> GapExplainer::named_frames(const Gap& gap
   std::stable_sort(found.begin(), found.end(),
                    [](const Call* a, const Call* b) { return a->end_ns - a->start_ns > b->end_ns - b->start_ns; });
   return found;
+}
+
+// What a frame of named_frames() is the time of. An operator's first call that is long, and comes before a kernel that was never
+// launched before, sets something up; one that is long each time computes.
+CauseIndex GapExplainer::frame_cause(const Call& frame, const Gap& gap) const {
+  const auto& own = book_->own();
+  if (const auto alone = book_->match_alone(frame.domain, names_.text(frame.name))) return *alone;
+  if (frame.domain != HostDomain::cpu_op) return own.host_code;
+  const bool first = known_[frame.name.value].first_ns == frame.start_ns && gap.launch->is_first;
+  return first && frame.end_ns - frame.start_ns >= kLongLaunchNs ? own.first_use : own.host_operator;
 }
 
 // "evaluate.py(77): metrics > _ranking.py(570): roc_auc_score > arraysetops.py(138): unique", the ones between left out.

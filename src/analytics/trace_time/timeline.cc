@@ -57,6 +57,8 @@ std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
     return NoTimeline{"merged-runs",
                       "the kernels come from many runs merged into one table: the time between them means nothing. The "
                       "kernels themselves can be judged"};
+  if (!facts.has_host_events && facts.kernel_count == 0)
+    return NoTimeline{"copies-only", "the trace contains copies only: what the device ran between them is not recorded"};
   if (!facts.has_host_events && facts.collective_count == facts.kernel_count)
     return NoTimeline{
         "collectives-only",

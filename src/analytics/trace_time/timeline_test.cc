@@ -42,6 +42,13 @@ TEST(Timeline, CollectivesOnly) {
   facts.collective_count = facts.kernel_count;
   EXPECT_EQ(reason(facts), "collectives-only");
 }
+TEST(Timeline, CopiesAloneAreNamed) {
+  TimelineFacts facts;
+  facts.copy_count = 4;
+  EXPECT_EQ(reason(facts), "copies-only");
+  facts.has_host_events = true;
+  EXPECT_EQ(reason(facts), "") << "the host's calls say what it did between them";
+}
 TEST(Timeline, CollectivesWithHostEventsHaveOne) {
   auto facts = ordinary();
   facts.collective_count = facts.kernel_count;

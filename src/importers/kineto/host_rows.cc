@@ -60,6 +60,7 @@ std::string_view domain_of(Category category, std::string_view name) {
     case Category::operation: return "cpu_op";
     case Category::annotation: return "annotation";
     case Category::python: return "python";
+    case Category::overhead: return "profiler_overhead";
     default: return "marker";
   }
 }

@@ -193,6 +193,15 @@ TEST(Kineto, NonGpuWorkIsNotAKernel) {
   EXPECT_EQ(got.result->facts["profiler_end_ns"].as_i64(), 6000);
 }
 
+TEST(Kineto, OverheadOfTheProfilerIsHostTime) {
+  const auto got =
+      import_event(R"({"ph":"X","cat":"overhead","name":"Lazy Function Loading","pid":-1,"tid":0,"ts":10,"dur":2500,"args":{}})");
+  const ApiCallRow& row = got.only<ApiCallRow>();
+  EXPECT_EQ(got.text(row.domain), "profiler_overhead");
+  EXPECT_EQ(got.text(row.name), "Lazy Function Loading");
+  EXPECT_EQ(row.end_ns - row.start_ns, 2'500'000);
+  EXPECT_EQ(got.result->facts["profiler_overhead_ns"].as_i64(), 2'500'000);
+}
 TEST(Kineto, KeepsLongPythonFrames) {
   const auto got =
       import_event(R"({"ph":"X","cat":"python_function","name":"long","pid":0,"tid":7,"ts":1,"dur":1000,"args":{}},)"

@@ -74,7 +74,7 @@ void Reader::complete(const TraceEvent& event) {
       return host_work(event, category, span);
     case Category::gpu_annotation: return drop("GPU annotation ranges (their kernels are kept)");
     case Category::synchronisation: return drop("device synchronisation records");
-    case Category::overhead: overhead_ns_ += *duration; return drop("profiler overhead (total in env.json)");
+    case Category::overhead: overhead_ns_ += *duration; return host_work(event, category, span);
     case Category::profiler_span: profiler_span_ = span; return drop("profiler range (in env.json)");
     case Category::flow:
     case Category::other_flow:

@@ -16,8 +16,8 @@ void write_statements(TextPage& page, std::string_view title, const std::vector<
     if (++number > 1) page.line();
     page.paragraph(statement.title, 5, Style::bold, "  " + std::to_string(number) + ". ");
     std::string facts;
-    const std::string whole = statement.gain_of.empty() ? "the latency" : statement.gain_of;
-    if (statement.gain_ratio) facts = "expected gain " + format_estimate(*statement.gain_ratio) + " of " + whole;
+    if (statement.gain_ratio)
+      facts = "expected gain " + gain_text(*statement.gain_ratio, statement.gain_of, statement.gain_interval);
     if (statement.confidence_ratio)
       facts += (facts.empty() ? "" : ", ") + std::string("confidence ") + format_estimate(*statement.confidence_ratio);
     if (!facts.empty()) page.paragraph(facts, 5, Style::accent);

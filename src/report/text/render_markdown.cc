@@ -64,8 +64,7 @@ void statements(MarkdownPage& page, std::string_view title, const std::vector<St
   int number = 0;
   for (const Statement& one : list) {
     std::string facts;
-    if (one.gain_ratio)
-      facts += ", expected gain " + format_estimate(*one.gain_ratio) + (one.gain_of.empty() ? "" : " of " + one.gain_of);
+    if (one.gain_ratio) facts += ", expected gain " + gain_text(*one.gain_ratio, one.gain_of, one.gain_interval);
     if (one.confidence_ratio) facts += ", confidence " + format_estimate(*one.confidence_ratio);
     page.item(std::to_string(++number) + ". ",
               "**" + markdown_text(one.title) + "**" + facts + (one.text.empty() ? "" : ". " + markdown_text(one.text)));

@@ -66,6 +66,8 @@ Json statements(const std::vector<Statement>& list) {
     Json item = Json::object({{"id", statement.id}, {"title", statement.title}, {"text", statement.text}});
     if (statement.confidence_ratio) item.set("confidence_ratio", real(*statement.confidence_ratio));
     if (statement.gain_ratio) item.set("gain_ratio", real(*statement.gain_ratio));
+    if (const auto& interval = statement.gain_interval)
+      item.set("gain_interval_ratio", Json::array({real(interval->low), real(interval->high)}));
     if (!statement.gain_of.empty()) item.set("gain_of", statement.gain_of);
     if (!statement.evidence.empty()) item.set("evidence", Json::texts(statement.evidence));
     out.push(std::move(item));

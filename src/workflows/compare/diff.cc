@@ -5,6 +5,8 @@
 #include "analytics/side_verdict.h"
 #include "core/clock.h"
 #include "core/files.h"
+#include "workflows/compare/kernel_cause.h"
+#include "workflows/compare/rank_pair.h"
 #include "workflows/diff_json.h"
 
 namespace aaco::workflows {
@@ -44,6 +46,7 @@ void take(analytics::regression::SideVerdict decided, DiffOutcome& outcome) {
 std::string recommendation_of(const DiffOutcome& outcome) {
   if (outcome.verdict == analytics::regression::kNotComparable)
     return analytics::regression::recommend_not_comparable(outcome.differences.front().key);
+  if (outcome.cause && is_of_ranks(*outcome.cause)) return outcome.cause->recommendation;
   return recommend(outcome.metrics.front(), outcome.cause ? std::optional(outcome.cause->recommendation) : std::nullopt);
 }
 
@@ -94,6 +97,8 @@ core::Status compare_idle(const ComparedSide& a, const ComparedSide& b, const Di
   const auto& whole = outcome.metrics.front();
   if (!outcome.cause && whole.verdict == stats::Verdict::inconclusive && a.sessions.front().work)
     outcome.cause = decided_activity(outcome.idle_causes, a.sessions.front().work->time.span_ns, whole, request.level);
+  if (!outcome.cause && whole.verdict == stats::Verdict::inconclusive && outcome.kernels)
+    outcome.cause = decided_kernel(*outcome.kernels, kKernelThreshold);
   return {};
 }
 
@@ -128,7 +133,12 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
   take(decide(outcome.metrics, rule), outcome);
   outcome.evidence = find_evidence(a, b);
   outcome.kernels = kernel_differences(a, b, outcome.notes);
-  AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));
+  AACO_ASSIGN(outcome.cause, late_rank_of(a, b));
+  if (outcome.cause)
+    outcome.notes.emplace_back("A and B are two ranks of one job: their times differ by how the work is balanced");
+  else {
+    AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));
+  }
   return compare_idle(a, b, request, services, outcome);
 }
 

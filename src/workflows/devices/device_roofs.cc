@@ -17,7 +17,17 @@ using report::Roof;
 
 bool is_product(const std::string& kind) { return kind == "gemm" || kind == "convolution" || kind == "attention"; }
 
-void take_best(std::optional<MeasuredCeiling>& best, double per_second, const estimation::LatencyModel& model) {
+// A ceiling below this part of the stated one is none: what was measured was limited by something else (our own judgement).
+// Attention reaches a fifth of the peak.
+constexpr double kMinOfPeak = 0.1, kMinOfBandwidth = 0.3;
+
+std::optional<double> part_of(std::optional<double> whole, double share) {
+  return whole ? std::optional(share * *whole) : std::nullopt;
+}
+
+void take_best(std::optional<MeasuredCeiling>& best, double per_second, const estimation::LatencyModel& model,
+               std::optional<double> least) {
+  if (model.quality.sites < kFewestSites || (least && per_second < *least)) return;
   if (per_second > 0 && (!best || per_second > best->per_second))
     best = MeasuredCeiling{per_second, model.kind + " " + model.type, model.quality.sites};
 }
@@ -32,15 +42,17 @@ void add_calibration(DeviceRoofs& out, const estimation::DeviceCalibration& cali
   out.calibration = "calibration of " + calibration.device;
   if (const auto day = calibration.provenance.created.substr(0, 10); !day.empty()) out.calibration += ", " + day;
   for (const auto& model : calibration.latency) {
-    take_best(out.main, model.ceilings.bytes_per_s, model);
-    take_best(out.cached, model.ceilings.cached_bytes_per_s, model);
+    const auto least_bytes = part_of(out.stated_bytes_per_s(), kMinOfBandwidth);
+    take_best(out.main, model.ceilings.bytes_per_s, model, least_bytes);
+    take_best(out.cached, model.ceilings.cached_bytes_per_s, model, least_bytes);
     const auto element = estimation::element_of(model.type);
     if (!is_product(model.kind) || !element) continue;
     // Variants of a type ("fp8_block") are families of a library that compute in the same element.
     std::optional<MeasuredCeiling> best;
-    auto& place = out.compute[{estimation::registry_type(*element), model.kind}];
+    const auto type = estimation::registry_type(*element);
+    auto& place = out.compute[{type, model.kind}];
     if (place.per_second > 0) best = place;
-    take_best(best, model.ceilings.flops_per_s, model);
+    take_best(best, model.ceilings.flops_per_s, model, part_of(out.stated_flops_per_s(type), kMinOfPeak));
     if (best) place = *best;
   }
   std::erase_if(out.compute, [](const auto& entry) { return entry.second.per_second <= 0; });
@@ -54,8 +66,7 @@ std::optional<double> DeviceRoofs::stated_bytes_per_s() const {
 }
 
 const MeasuredCeiling* DeviceRoofs::measured(const std::string& type, std::string_view kind) const {
-  if (const auto own = compute.find({type, std::string(kind)}); own != compute.end() && own->second.sites >= kFewestSites)
-    return &own->second;
+  if (const auto own = compute.find({type, std::string(kind)}); own != compute.end()) return &own->second;
   const MeasuredCeiling* best = nullptr;
   for (const auto& [key, ceiling] : compute)
     if (key.first == type && (best == nullptr || ceiling.per_second > best->per_second)) best = &ceiling;
@@ -175,13 +186,13 @@ core::Result<DeviceRoofs> device_roofs(const std::string& id, const core::Paths&
   const auto facts = estimation::facts_of(device);
   out.id = device.id_with_state();
   out.cache_bytes = facts.cache_bytes;
+  out.device = std::move(device);
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::of({entry}));
   const auto set = load_calibrations(paths, registry, {out.id});
   if (!set)
     out.problem = set.error().message;
   else if (const auto found = set->entries().find(out.id); found != set->entries().end())
     add_calibration(out, found->second.calibration);
-  out.device = std::move(device);
   return out;
 }
 

@@ -88,6 +88,19 @@ TEST_F(DeviceRoofsTest, MeasuredCeilingIsListedWithTheStatedOne) {
             "main memory, measured|measured: calibration of amd_instinct_mi300x_192gb, 2026-11-20, vector fp32, 30 sites\n");
 }
 
+TEST_F(DeviceRoofsTest, RejectsCeilingsFarBelowTheStatedOne) {
+  estimation::DeviceCalibration calibration;
+  calibration.device = kDevice;
+  calibration.latency.push_back(model("gemm", "bf16", 33.7e12, 1.07e12, 0, 41));
+  calibration.latency.push_back(model("gemm", "fp8", 1100e12, 4e12, 9e12, 2));
+  DeviceRoofs roofs = device_roofs(kDevice, paths_).value();
+  add_calibration(roofs, calibration);
+  EXPECT_EQ(roofs.measured("bfloat16", "gemm"), nullptr) << "2.6 % of the peak";
+  EXPECT_EQ(roofs.measured("float8", "gemm"), nullptr) << "two sites are too few";
+  EXPECT_FALSE(roofs.main) << "20 % of the bandwidth";
+  EXPECT_FALSE(roofs.cached);
+}
+
 TEST_F(DeviceRoofsTest, TheLeastTimeByWhatWasMeasured) {
   const DeviceRoofs roofs = calibrated();
   ASSERT_TRUE(roofs.fits_cache(100e6) && !roofs.fits_cache(1e9));

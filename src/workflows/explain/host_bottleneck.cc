@@ -5,10 +5,13 @@
 #include <algorithm>
 
 #include "analytics/bottleneck.h"
+#include "analytics/confidence.h"
+#include "analytics/gpu_bottleneck.h"
 #include "core/files.h"
 #include "core/numbers.h"
 #include "trace/api_domains.h"
 #include "tracelake/lake.h"
+#include "workflows/explain/no_work.h"
 
 namespace aaco::workflows {
 namespace {
@@ -21,7 +24,7 @@ using core::Json;
 constexpr std::int64_t kDeviceProgram = 10;  // GPU runtime calls from which on the program uses a GPU
 constexpr double kMinShare = 0.3;            // of the span, for a cause to limit it (our own judgement)
 constexpr double kMinPython = 0.5;
-constexpr double kLikely = 0.75;  // confidence where a cause takes that much (our own judgement)
+constexpr double kLikely = 0.75;  // confidence where a cause takes that much, if nothing was judged (our own judgement)
 
 Json document(std::string_view class_id, double confidence, std::string title, std::string meaning, std::string remedy) {
   Json strategies = Json::array();
@@ -51,13 +54,18 @@ std::int64_t rows_of(const trace::SessionManifest& manifest, std::string_view ta
 }
 
 // A program that uses a GPU, in a trace without the GPU's work: a host profile, or a pass for hardware counters.
-Json without_device(std::int64_t device_calls) {
+Json without_device(const std::string& what) {
   const char* remedy = "trace the GPU's work too (ProfilerActivity.CUDA), without hardware counters";
-  Json out = document(
-      analytics::bottleneck::kInconclusive, 0, "undecided",
-      fmt::format("The trace contains {} GPU runtime calls but no GPU work: what the device did is not recorded.", device_calls),
-      "");
+  Json out = document(analytics::bottleneck::kInconclusive, 0, "undecided",
+                      fmt::format("{}, but the trace contains no GPU work: what the device did is not recorded.", what), "");
   return out.set("cause", Json::object({{"id", "no-device-events"}, {"title", "GPU work not recorded"}, {"remedy", remedy}}));
+}
+
+// NCCL and RCCL have no ranks without a GPU. A job of several backends may have some.
+bool is_of_gpu_job(const trace::SessionManifest& manifest) {
+  const auto& files = manifest.outcome.files.items();
+  return std::any_of(files.begin(), files.end(),
+                     [](const Json& file) { return file["facts"]["distributed"]["backend"].text() == "nccl"; });
 }
 
 }  // namespace
@@ -130,18 +138,29 @@ core::Result<Json> judge_host(const std::string& path, const trace::SessionManif
   analytics::gaps::HostProfile profile(book, names);
   OperatorTimes operators(names);
   std::int64_t device_calls = 0;
+  CallKinds kinds;
   AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(path, names, [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
     for (const auto& row : rows) {
       profile.add(row);
       operators.add(row);
       device_calls += trace::is_gpu_runtime(names.text(row.domain)) ? 1 : 0;
+      kinds.add(names.text(row.domain));
     }
     return {};
   }));
   const HostWork work = profile.finish();
-  if (work.operator_count == 0) return Json();
-  if (device_calls >= kDeviceProgram) return without_device(device_calls);
+  if (work.operator_count == 0) {
+    const bool named = kinds.count > 0 && (kinds.allocations == kinds.count || kinds.markers == kinds.count);
+    return named ? nothing_to_judge(manifest, kinds) : Json();
+  }
+  if (device_calls >= kDeviceProgram) return without_device(fmt::format("The program made {} GPU runtime calls", device_calls));
+  if (is_of_gpu_job(manifest)) return without_device("The job's ranks communicate through NCCL, which runs on GPUs");
   Json out = host_document(work, book, &operators);
+  if (out["confidence"].as_f64().value_or(0) > 0) {
+    AACO_ASSIGN(const auto table, analytics::confidence::Table::load(core::join_path(paths.share, "data/rules/confidence.yaml")));
+    out.set("confidence", analytics::bottleneck::headline_confidence(table, analytics::bottleneck::kHostHeadline));
+    out.set("evidence_class", analytics::bottleneck::kHostHeadline);
+  }
   if (work.collective_count > 0)
     out.set("collectives",
             Json::object({{"count", work.collective_count}, {"time_ns", work.collective_ns}, {"exposed_ns", work.exposed_ns}}));

@@ -20,6 +20,10 @@ constexpr Reason kStatistics = {"statistics", "The files contain totals by name:
                                 "import the trace that the totals were made from"};
 constexpr Reason kCounters = {"counter-pass", "The files contain hardware counters without times: no timeline.",
                               "trace one run of the program without counters"};
+constexpr Reason kAllocations = {"allocations-only", "The files contain allocations of device memory and no work of a device.",
+                                 "also trace kernels, and import that file together with these"};
+constexpr Reason kMarkers = {"markers-only", "The files contain markers of the program and no work of a device.",
+                             "also trace kernels, and import that file together with these"};
 constexpr Reason kHostCalls = {"host-calls-only", "The files contain host calls and no work of a device.",
                                "also trace kernels, and import that file together with these"};
 constexpr Reason kNoTimes = {"no-times", "The files contain a program without times: nothing ran.",
@@ -40,10 +44,12 @@ const Reason* reason_of(const trace::SessionManifest& manifest) {
 
 }  // namespace
 
-Json nothing_to_judge(const trace::SessionManifest& manifest) {
+Json nothing_to_judge(const trace::SessionManifest& manifest, const CallKinds& calls) {
   if (manifest.kind != "import") return {};
   const Reason* reason = reason_of(manifest);
   if (reason == nullptr) return {};
+  if (reason == &kHostCalls && calls.count > 0 && calls.allocations == calls.count) reason = &kAllocations;
+  if (reason == &kHostCalls && calls.count > 0 && calls.markers == calls.count) reason = &kMarkers;
   return Json::object({{"schema_version", 1},
                        {"bottleneck_class", analytics::bottleneck::kInconclusive},
                        {"confidence", 0},

@@ -26,6 +26,20 @@ TEST(NothingToJudge, SaysWhatTheFilesContain) {
   EXPECT_EQ(cause(Json::object(), Json::object({{"call_names", 4}})), "statistics");
   EXPECT_EQ(cause(Json::object(), Json::object({{"samples", 79}})), "sampled");
 }
+std::string cause_of_calls(std::initializer_list<const char*> domains) {
+  trace::SessionManifest manifest;
+  manifest.kind = "import";
+  manifest.outcome.rows = Json::object({{"calls", static_cast<std::int64_t>(domains.size())}});
+  CallKinds calls;
+  for (const char* domain : domains) calls.add(domain);
+  return std::string(nothing_to_judge(manifest, calls)["cause"]["id"].text());
+}
+TEST(NothingToJudge, NamesCallsOfOneKind) {
+  EXPECT_EQ(cause_of_calls({"scratch_memory", "memory_allocation"}), "allocations-only");
+  EXPECT_EQ(cause_of_calls({"marker", "marker"}), "markers-only");
+  EXPECT_EQ(cause_of_calls({"marker", "hip"}), "host-calls-only");
+  EXPECT_EQ(cause_of_calls({"scratch_memory", "hsa"}), "host-calls-only");
+}
 TEST(NothingToJudge, SessionsWithWorkAreJudgedElsewhere) {
   EXPECT_EQ(cause(Json::object({{"kernels", 1}, {"calls", 3}})), "");
   EXPECT_EQ(cause(Json::object({{"copies", 1}})), "");

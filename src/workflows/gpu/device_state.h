@@ -19,6 +19,7 @@ struct DeviceState {
   trace::NameId last_name = {};  // of the work that ended last
   std::int64_t last_end_ns = INT64_MIN, busy_since_ns = INT64_MIN;
   std::int64_t repeated_kernels = 0;
+  bool has_kernels = false;  // at least one so far
 };
 
 }  // namespace aaco::workflows

@@ -175,13 +175,14 @@ class Analyser {
     if (place.last_end_ns == INT64_MIN) place.busy_since_ns = work.start_ns;
     timeline_.add_work(key.first, work.start_ns, work.end_ns);
     if (idle && timeline_.has_timeline() && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
-      analytics::gaps::Gap gap{key.first, key.second, idle->start_ns,     idle->end_ns, place.last_name,
-                               name,      {},         place.busy_since_ns};
+      analytics::gaps::Gap gap{key.first, key.second, idle->start_ns,      idle->end_ns,      place.last_name,
+                               name,      {},         place.busy_since_ns, !place.has_kernels};
       place.busy_since_ns = idle->end_ns;
       if (launch != nullptr)
         gap.launch = {launch->start_ns, launch->end_ns, launch->thread_id, launch->api, is_copy, is_graph(launch->api), is_first};
       AACO_TRY(explain(gap, place));
     }
+    place.has_kernels = place.has_kernels || !is_copy;
     if (work.end_ns >= place.last_end_ns) {
       place.last_end_ns = work.end_ns;
       place.last_name = name;

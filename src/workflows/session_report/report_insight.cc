@@ -5,10 +5,12 @@
 #include <array>
 #include <utility>
 
+#include "analytics/advice.h"
 #include "analytics/bottleneck.h"
 #include "analytics/signals.h"
 #include "core/files.h"
 #include "core/numbers.h"
+#include "trace/metric.h"
 
 namespace aaco::workflows {
 namespace {
@@ -53,6 +55,17 @@ bool avoidable(std::string_view class_id, const Json& cause) {
   return class_id == analytics::bottleneck::kDeviceBusy && cause.contains("idle_ns");
 }
 
+// Sessions of older versions state the largest gain only.
+void fill_gain(const Json& recommendation, report::Statement& advice) {
+  const auto most = recommendation["gain_ratio"].as_f64();
+  if (!most || *most <= 0) return;
+  const double least =
+      recommendation["gain_interval"].items().empty() ? 0 : recommendation["gain_interval"].items().front().as_f64().value_or(0);
+  advice.gain_ratio = recommendation["expected_gain_ratio"].as_f64().value_or(
+      analytics::advice::expected_gain(least, *most, recommendation["confidence"].as_f64().value_or(1)));
+  advice.gain_interval = trace::Interval{least, *most};
+}
+
 }  // namespace
 
 core::Status fill_insight(report::ReportModel& model, const std::string& session_path) {
@@ -66,7 +79,10 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   why.text = document["meaning"].text();
   if (decided) why.confidence_ratio = document["confidence"].as_f64();
   if (const Json& cause = document["cause"]; const auto share = cause["span_share_ratio"].as_f64())
-    why.text += fmt::format(" {}: {} ({} of the trace).", avoidable(why.id, cause) ? "Largest avoidable part" : "Cause",
+    why.text += fmt::format(" {}: {} ({} of the trace).",
+                            avoidable(why.id, cause)          ? "Largest avoidable part"
+                            : cause["id"].text() == "unknown" ? "Cause unknown"
+                                                              : "Cause",
                             cause["title"].text(), core::format_percent(*share));
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
@@ -86,7 +102,7 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
     advice.id = one["id"].text();
     advice.title = one["title"].text();
     advice.text = one["text"].text();
-    if (const auto gain = one["gain_ratio"].as_f64(); gain && *gain > 0) advice.gain_ratio = gain;
+    fill_gain(one, advice);
     if (const auto whole = one["gain_of"].text(); advice.gain_ratio && whole != "the latency") advice.gain_of = whole;
     advice.confidence_ratio = one["confidence"].as_f64();
     advice.evidence.emplace_back(one["basis"].text());

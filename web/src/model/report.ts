@@ -45,6 +45,7 @@ export interface Statement {
   text: string;
   confidence_ratio?: number;
   gain_ratio?: number;
+  gain_interval_ratio?: [number, number];
   gain_of?: string;
   evidence?: string[];
 }

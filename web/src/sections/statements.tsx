@@ -27,18 +27,17 @@ export function WhySection({ report, id, title }: SectionProps) {
   );
 }
 
-// Ranked by what is to be gained; what has no estimate comes last, in its given order.
+// In the given order: by expected gain, or by what the advice is about where its gain is unknown.
 export function AdviceSection({ report, id, title }: SectionProps) {
   const statements = report.advice ?? [];
-  const ranked = [...statements].sort((a, b) => (b.gain_ratio ?? -1) - (a.gain_ratio ?? -1));
   return (
-    <Section id={id} title={title} lead="Ranked by expected latency reduction.">
+    <Section id={id} title={title} lead="Ranked by expected gain; in brackets the least and the most that the change can save.">
       <ol class="advice">
-        {ranked.map((one, index) => (
+        {statements.map((one, index) => (
           <li key={index}>
             <div class="gain">
               {one.gain_ratio !== undefined
-                ? <><span class="gain-number">{'\u2212'}{roundPercent(one.gain_ratio)}</span><span class="quiet">expected latency</span></>
+                ? <><span class="gain-number">{'\u2212'}{roundPercent(one.gain_ratio)}</span><span class="quiet">of {one.gain_of ?? 'the latency'}{one.gain_interval_ratio && ` (${roundPercent(one.gain_interval_ratio[0])} to ${roundPercent(one.gain_interval_ratio[1])})`}</span></>
                 : <span class="quiet">no estimate</span>}
             </div>
             <div>

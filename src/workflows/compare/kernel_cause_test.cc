@@ -1,0 +1,63 @@
+#include "workflows/compare/kernel_cause.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::tracediff::CallVerdict;
+using analytics::tracediff::TraceDifference;
+
+constexpr double kThreshold = 0.02;
+
+class DecidedKernel : public testing::Test {
+ protected:
+  void kernel(const char* name, double a_ns, double b_ns, CallVerdict verdict) {
+    analytics::tracediff::KernelChange one;
+    one.name = name;
+    one.a.mean_ns = one.a.per_step_ns = a_ns;
+    one.b.mean_ns = one.b.per_step_ns = b_ns;
+    one.delta_ns = one.time_part_ns = b_ns - a_ns;
+    one.verdict = verdict;
+    if (verdict != CallVerdict::unknown) one.p_holm = 0.001;
+    difference_.kernels.push_back(one);
+  }
+  std::optional<SuspectedCause> found() { return decided_kernel(difference_, kThreshold); }
+  TraceDifference difference_;
+};
+
+TEST_F(DecidedKernel, IsNamedBesideAnInconclusiveWhole) {
+  kernel("laplacian(double*)", 2e6, 0.9e6, CallVerdict::faster);
+  kernel("norm", 1e6, 1.001e6, CallVerdict::not_significant);
+  const auto cause = found();
+  ASSERT_TRUE(cause);
+  EXPECT_NE(cause->cause.find("laplacian: 900 µs per call instead of 2.00 ms (-55"), std::string::npos) << cause->cause;
+  EXPECT_EQ(cause->details["causes"].items()[0]["cause"].text(), "faster_kernels");
+  EXPECT_EQ(cause->details["causes"].items()[0]["kernel"].text(), "laplacian(double*)");
+}
+TEST_F(DecidedKernel, SlowerHasARemedy) {
+  kernel("gemm", 1e6, 2e6, CallVerdict::slower);
+  const auto cause = found();
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->details["causes"].items()[0]["cause"].text(), "slower_kernels");
+  EXPECT_NE(cause->recommendation.find("revert"), std::string::npos);
+}
+TEST_F(DecidedKernel, NoneWithoutEvidence) {
+  kernel("gemm", 1e6, 2e6, CallVerdict::not_significant);
+  kernel("new", 0, 2e6, CallVerdict::unknown);
+  EXPECT_FALSE(found());
+}
+TEST_F(DecidedKernel, NoneBelowTheThreshold) {
+  kernel("gemm", 1e9, 1e9, CallVerdict::not_significant);
+  kernel("small", 1e6, 2e6, CallVerdict::slower);
+  EXPECT_FALSE(found());
+}
+TEST_F(DecidedKernel, NoneWhereKernelsChangedInBothDirections) {
+  kernel("gemm", 1e6, 2e6, CallVerdict::slower);
+  kernel("conv", 2e6, 1.2e6, CallVerdict::faster);
+  EXPECT_FALSE(found());
+}
+TEST_F(DecidedKernel, NoneWithoutKernels) { EXPECT_FALSE(found()); }
+
+}  // namespace
+}  // namespace aaco::workflows
