@@ -19,6 +19,13 @@ class OptimizeTest(program.ProgramTest):
             self.skipTest('skipped, no ONNX Runtime on this machine')
         return outcome
 
+    def search(self, folder, *options, model='mlp', budget='8s'):
+        """A search; with the budget that the program asks for where this machine is too slow for the one given."""
+        outcome = self.optimize(folder, *options, model=model, budget=budget)
+        if outcome.code == 2 and 'use --budget' in outcome.errors:
+            outcome = self.optimize(folder, *options, model=model, budget=outcome.errors.split('use --budget ')[1].split()[0])
+        return outcome
+
     def space(self, name, axes):
         path = self.folder / name
         path.write_text(json.dumps({'schema_version': 1, 'axes': axes}))
@@ -26,12 +33,12 @@ class OptimizeTest(program.ProgramTest):
 
 
 class Search(OptimizeTest):
-    def test_a_slowed_baseline_is_improved_and_written_down(self):
-        # Without graph optimisation and on a second thread this model takes several times longer.
-        space = self.space('gain.yaml', [{'id': 'level', 'key': 'graph_level', 'values': ['all']},
-                                         {'id': 'build', 'key': 'ort_library', 'values': ['/nowhere/libonnxruntime.so']}])
-        outcome = self.optimize('gain', '--graph-level', 'disabled', '--space', space, model='squeezenet', budget='25s')
-        self.assertIn(outcome.code, (0, 4), outcome.errors)
+    def test_a_gain_is_proven_and_written_down(self):
+        # A call of this model takes about twice as long with 8 items as with one.
+        space = self.space('gain.yaml', [{'id': 'build', 'key': 'ort_library', 'values': ['/nowhere/libonnxruntime.so']},
+                                         {'id': 'batch', 'for': 'throughput', 'key': 'batch', 'values': [8]}])
+        outcome = self.search('gain', '--for', 'throughput', '--threads', 1, '--space', space, budget='10s')
+        self.assertEqual(outcome.code, 0, outcome.errors)
         result = outcome.json()
         folder = self.folder / 'gain'
         self.assertEqual(json.loads((folder / 'result.json').read_text())['trials'], result['trials'])
@@ -40,19 +47,17 @@ class Search(OptimizeTest):
         self.assertEqual(failed['outcome'], 'failed')
         self.assertIn('/nowhere', failed['reason'])
         self.assertEqual(len(by_name), 2)  # the failed value is not combined
-        level = by_name['{"level": "all"}']
-        self.assertEqual((level['outcome'], level['agreement']['inputs']), ('ok', 32))
-        self.assertLess(level['agreement']['max_error_ratio'], 1e-3)
-        self.assertTrue(level['nodes_by_provider'])
-        if not result['proven']:
-            self.skipTest('skipped, no gain proven under the load of this machine: ' + result['summary'])
-        self.assertEqual(outcome.code, 0)
-        self.assertLess(result['proof']['interval']['high'], -0.01)
+        best = by_name['{"batch": "8"}']
+        self.assertEqual((best['outcome'], best['batch'], best['agreement']['inputs']), ('ok', 8, 32))
+        self.assertLess(best['agreement']['max_error_ratio'], 1e-3)
+        self.assertTrue(best['nodes_by_provider'])
+        self.assertGreater(result['proof']['interval']['low'], 0.01)
         self.assertGreater(result['proof']['smallest_detectable_ratio'], 0)
         for session in (result['proof']['baseline_session'], result['proof']['candidate_session'], result['session']):
             self.assertEqual(self.aaco('verify', session).code, 0)
         ran = self.aaco('run', '--config', folder / 'best.yaml', '--warmup', 1, '--iterations', 5, '--no-report', '--json')
         self.assertEqual(ran.code, 0, ran.errors)
+        self.assertEqual(self.aaco('show', 'latest', '--json').json()['outcome']['batch'], 8)
         self.check_programs(folder)
 
     def check_programs(self, folder):
@@ -71,7 +76,7 @@ class Search(OptimizeTest):
 
     def test_equal_configurations_keep_what_you_have(self):
         space = self.space('equal.yaml', [{'id': 'label', 'key': 'session_options.session.label', 'values': ['1', '2']}])
-        outcome = self.optimize('equal', '--space', space, budget='8s')
+        outcome = self.search('equal', '--space', space)
         self.assertEqual(outcome.code, 4, outcome.errors)
         self.assertIn('keep what you have', outcome.json()['recommendation'])
         self.assertFalse((self.folder / 'equal' / 'best.yaml').exists())
@@ -88,7 +93,7 @@ class Search(OptimizeTest):
             libraries[name] = library
         space = self.space('bad.yaml', [{'id': 'build', 'key': 'ort_library', 'values': [str(path) for path in libraries.values()]},
                                         {'id': 'arena', 'key': 'session_options.memory_arena', 'values': ['off']}])
-        outcome = self.optimize('bad', '--space', space, '--no-store', budget='14s')
+        outcome = self.search('bad', '--space', space, '--no-store', budget='10s')
         self.assertIn(outcome.code, (0, 4), outcome.errors)
         outcomes = {next(iter(trial['values'].values())): trial for trial in outcome.json()['trials'] if len(trial['values']) == 1}
         self.assertEqual(outcomes[str(libraries['crash'])]['outcome'], 'failed')
@@ -111,7 +116,7 @@ class Search(OptimizeTest):
         with journal.open('a') as file:
             file.write('{"torn')
         kept = journal.read_text().count('\n') - 1
-        result = self.optimize('resumed', '--no-store', budget='8s').json()
+        result = self.search('resumed', '--no-store').json()
         self.assertEqual(result['counts']['resumed'], kept)
         self.assertGreaterEqual(result['counts']['tried'], kept)
         refused = self.optimize('resumed', '--no-store', '--batch', 2)

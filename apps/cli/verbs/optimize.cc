@@ -84,10 +84,10 @@ void print_search(const Context& context, const workflows::OptimizeOutcome& outc
   context.print(fmt::format("{}\n", outcome.summary));
   if (outcome.proof && outcome.proof->baseline) {
     const double baseline = *outcome.proof->baseline;
-    context.print(fmt::format(
-        "  baseline {}; {} fresh process rounds, smallest detectable change {}\n",
-        request.objective == "throughput" ? fmt::format("{:.4g} items/s", baseline) : core::format_duration(baseline),
-        outcome.proof->rounds, core::format_percent(outcome.proof->smallest_detectable_ratio.value_or(0))));
+    context.print(
+        fmt::format("  baseline {}; {} fresh process rounds, smallest detectable change {}\n",
+                    request.objective == "throughput" ? fmt::format("{:.4g} items/s", baseline) : core::format_duration(baseline),
+                    outcome.proof->rounds, core::format_percent(outcome.proof->smallest_detectable_ratio.value_or(0))));
   }
   context.print(fmt::format("  {} of {} configurations tried in {}: {} failed, {} out of tolerance{}\n", outcome.tried,
                             outcome.configurations, core::format_duration(static_cast<double>(outcome.wall_ns)), outcome.failed,

@@ -25,7 +25,7 @@ using core::ErrorCode;
 using core::Json;
 
 // Starts of a model's process that a search needs at least: the baseline, a few trials, the check of outputs, the proof.
-constexpr std::int64_t kMinStarts = 16;
+constexpr std::int64_t kMinStarts = 12;
 constexpr std::int64_t kMaxCopiedBytes = std::int64_t{2} << 30;
 
 // A request with its space, checked against this machine and the model.
@@ -228,7 +228,7 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& asked, const Servi
   AACO_ASSIGN(Journal journal, Journal::open(request.folder, subject_of(made)));
   services.progress("loading the baseline");
   AACO_ASSIGN(TrialBench bench, TrialBench::open(request, made.space, services, request.folder));
-  AACO_TRY(check_budget(request, bench.baseline_start_ns()));
+  AACO_TRY(check_budget(request, bench.start_ns()));
   OptimizeOutcome outcome;
   outcome.space = space_json(made.space);
   outcome.configurations = made.space.candidates().size() + 1;
@@ -238,7 +238,8 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& asked, const Servi
       request.base.inputs.empty()
           ? fmt::format("outputs compared on {} generated inputs; accuracy on real data is unknown", request.check_inputs)
           : fmt::format("outputs compared on the given input and {} generated ones", request.check_inputs);
-  const SearchTimes times = plan_times(begin, request.budget.count(), bench.baseline_start_ns());
+  const std::int64_t now = core::monotonic_ns();
+  const SearchTimes times = plan_times(now, std::max<std::int64_t>(begin + request.budget.count() - now, 0), bench.start_ns());
   const Json described = bench.baseline().described();
   AACO_ASSIGN(const SearchResult found, search_space(request, made.space, bench, journal, times, services));
   outcome.untried = found.untried;
@@ -246,7 +247,7 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& asked, const Servi
   if (found.winner && !services.stopping()) {
     const core::Nanoseconds left{std::max<std::int64_t>(times.end_ns - core::monotonic_ns(), 0)};
     services.progress("proving " + made.space.name(found.trials[*found.winner].configuration) + " on fresh runs");
-    AACO_ASSIGN(outcome.proof, prove(request, made.space, found.trials[*found.winner], left, services));
+    AACO_ASSIGN(outcome.proof, prove(request, made.space, found.trials[*found.winner], left, bench.warmup(), services));
   }
   outcome.interrupted = services.stopping();
   outcome.wall_ns = core::monotonic_ns() - begin;

@@ -13,12 +13,14 @@ constexpr core::Nanoseconds kMinProof{2'000'000'000};  // of each side
 }  // namespace
 
 core::Result<OptimizeProof> prove(const OptimizeRequest& request, const Space& space, const Trial& winner, core::Nanoseconds time,
-                                  const Services& services) {
+                                  std::int64_t warmup, const Services& services) {
   AbRequest ab_request;
   ab_request.a.request = request.base;
   AACO_ASSIGN(ab_request.b.request, space.apply(winner.configuration, request.base));
   ab_request.a_words = configuration_words(ab_request.a.request);
   ab_request.b_words = configuration_words(ab_request.b.request);
+  for (auto* words : {&ab_request.a_words, &ab_request.b_words})
+    words->insert(words->end(), {"--warmup", std::to_string(warmup)});
   ab_request.worker = request.worker;
   ab_request.duration = std::max(time / 2, kMinProof);
   ab_request.threshold_ratio = request.threshold_ratio;

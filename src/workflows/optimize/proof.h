@@ -8,8 +8,9 @@
 namespace aaco::workflows {
 
 // Compares the winner with the baseline in processes and runs that the search did not use: what was chosen for being fastest
-// is faster than it will be again (winner's curse). Each side is stored as a session.
+// is faster than it will be again (winner's curse). `warmup`: calls of each process before those that count. Each side is stored
+// as a session.
 core::Result<OptimizeProof> prove(const OptimizeRequest& request, const Space& space, const Trial& winner, core::Nanoseconds time,
-                                  const Services& services);
+                                  std::int64_t warmup, const Services& services);
 
 }  // namespace aaco::workflows

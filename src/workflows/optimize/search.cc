@@ -17,6 +17,7 @@ using analytics::configsearch::Standing;
 
 constexpr std::uint64_t kSearchSeed = 20;
 constexpr std::size_t kMaxContenders = 8;
+constexpr std::size_t kMinTrials = 2;      // even where a short budget leaves no time for racing
 constexpr std::size_t kFullRounds = 5;     // of the last contender, where time allows
 constexpr double kExploreShare = 0.5;      // of the budget
 constexpr double kRaceShare = 0.2;         // the proof has the rest
@@ -50,7 +51,10 @@ class Search {
       report(exploration, trial);
       result_.trials.push_back(trial);
     }
-    while (!services_.stopping() && core::monotonic_ns() < times_.explore_until_ns) {
+    const auto late = [&] {
+      return core::monotonic_ns() >= (result_.trials.size() < kMinTrials ? times_.race_until_ns : times_.explore_until_ns);
+    };
+    while (!services_.stopping() && !late()) {
       const auto next = exploration.next();
       if (!next) break;
       Trial trial;

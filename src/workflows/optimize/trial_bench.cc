@@ -15,16 +15,20 @@
 namespace aaco::workflows {
 namespace {
 
-constexpr double kBlockNs = 30e6;      // of one side, before the other has its turn
-constexpr std::int64_t kPairs = 4;     // of blocks in a round
-constexpr double kHopelessRatio = 2;   // slower than that after the first pair: the round ends
-constexpr std::int64_t kMaxLife = 12;  // trials that share a process of the baseline
+constexpr double kBlockNs = 30e6;     // of one side, before the other has its turn
+constexpr std::int64_t kPairs = 4;    // of blocks in a round
+constexpr double kHopelessRatio = 2;  // slower than that after the first pair: the round ends
+// Of warm-up: what is left of it falls on both sides alike.
+constexpr double kWarmupNs = 150e6;
+constexpr std::int64_t kMinTrialWarmup = 5;
+constexpr std::int64_t kMaxTrialWarmup = 300;  // a configuration may be many times slower than the baseline
+constexpr std::int64_t kMaxLife = 12;          // trials that share a process of the baseline
 // A configuration may load this many times slower than the baseline before it counts as hanging.
 constexpr std::int64_t kSlowerStart = 10;
 constexpr std::int64_t kMinStartNs = 10'000'000'000;
 
-std::int64_t calls_of_block(double median_ns) {
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(kBlockNs / std::max(median_ns, 1.0)), 1, 50'000);
+std::int64_t calls_within(double time_ns, double median_ns) {
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(time_ns / std::max(median_ns, 1.0)), 1, 50'000);
 }
 
 std::vector<double> durations(const std::vector<runner::TimedCall>& calls) {
@@ -43,7 +47,7 @@ void put_out(Trial& trial, const core::Error& error) {
 core::Result<TrialProcess> TrialBench::start(const RunRequest& configuration, std::int64_t deadline_ns) const {
   const std::int64_t patience = baseline_ ? std::max(kMinStartNs, kSlowerStart * baseline_->start_ns()) : 900'000'000'000;
   const std::int64_t left = std::max<std::int64_t>(deadline_ns - core::monotonic_ns(), 1'000'000);
-  return TrialProcess::start(request_->worker, configuration, *services_, std::min(patience, left));
+  return TrialProcess::start(request_->worker, configuration, warmup_, *services_, std::min(patience, left));
 }
 
 core::Result<TrialBench> TrialBench::open(const OptimizeRequest& request, const Space& space, const Services& services,
@@ -51,9 +55,14 @@ core::Result<TrialBench> TrialBench::open(const OptimizeRequest& request, const 
   TrialBench bench(request, space, services);
   AACO_ASSIGN(TrialProcess baseline, bench.start(request.base, INT64_MAX));
   bench.baseline_ = std::make_unique<TrialProcess>(std::move(baseline));
+  bench.warmup_ = std::clamp(calls_within(kWarmupNs, bench.baseline_->warm_median_ns()), kMinTrialWarmup, kMaxTrialWarmup);
   services.progress(fmt::format("recording the baseline's outputs on {} inputs", request.check_inputs));
   AACO_ASSIGN(bench.outputs_, OutputCheck::record(*bench.baseline_, request, folder));
   return bench;
+}
+
+std::int64_t TrialBench::start_ns() const {
+  return baseline_->start_ns() + static_cast<std::int64_t>(static_cast<double>(warmup_) * baseline_->warm_median_ns());
 }
 
 core::Status TrialBench::renew_baseline() {
@@ -66,12 +75,14 @@ core::Status TrialBench::renew_baseline() {
 core::Status TrialBench::run_pairs(Trial& trial, TrialProcess& candidate, std::int64_t deadline_ns) {
   std::vector<std::vector<double>> ours, theirs;
   std::vector<double> all;
+  // As in the proof: throughput is of the mean call, stalls included.
+  const stats::StatisticChoice statistic = request_->objective == "throughput" ? stats::StatisticChoice() : 0.5;
   const double batches = std::log(static_cast<double>(candidate.batch()) / static_cast<double>(baseline_->batch()));
   for (std::int64_t pair = 0; pair < kPairs; ++pair) {
     for (const bool candidate_now : pair % 2 == 0 ? std::array{false, true} : std::array{true, false}) {
       TrialProcess& process = candidate_now ? candidate : *baseline_;
       const std::int64_t left = std::max<std::int64_t>(deadline_ns - core::monotonic_ns(), 1'000'000);
-      auto calls = process.run(calls_of_block(process.warm_median_ns()), candidate_now ? left : 600'000'000'000);
+      auto calls = process.run(calls_within(kBlockNs, process.warm_median_ns()), candidate_now ? left : 600'000'000'000);
       if (!calls && candidate_now) {
         put_out(trial, calls.error());
         return {};
@@ -80,11 +91,11 @@ core::Status TrialBench::run_pairs(Trial& trial, TrialProcess& candidate, std::i
       (candidate_now ? theirs : ours).push_back(durations(*calls));
       if (candidate_now) all.insert(all.end(), theirs.back().begin(), theirs.back().end());
     }
-    const auto effects = stats::make_round(ours, theirs, 0.5).effects;
+    const auto effects = stats::make_round(ours, theirs, statistic).effects;
     const bool hopeless = !effects.empty() && effects.front() - batches > std::log(kHopelessRatio);
     if (hopeless || core::monotonic_ns() > deadline_ns) break;
   }
-  const auto effects = stats::make_round(ours, theirs, 0.5).effects;
+  const auto effects = stats::make_round(ours, theirs, statistic).effects;
   if (effects.empty()) {
     put_out(trial, core::Error{core::ErrorCode::io, "no pair of blocks completed", {}, {}});
     return {};

@@ -29,7 +29,9 @@ class TrialBench {
   core::Status renew_baseline();
 
   [[nodiscard]] const TrialProcess& baseline() const { return *baseline_; }
-  [[nodiscard]] std::int64_t baseline_start_ns() const { return baseline_->start_ns(); }
+  // What starting a process and its warm-up takes, about.
+  [[nodiscard]] std::int64_t start_ns() const;
+  [[nodiscard]] std::int64_t warmup() const { return warmup_; }  // calls before those that count
 
  private:
   TrialBench(const OptimizeRequest& request, const Space& space, const Services& services)
@@ -42,6 +44,7 @@ class TrialBench {
   const Services* services_;
   std::unique_ptr<TrialProcess> baseline_;
   std::optional<OutputCheck> outputs_;
+  std::int64_t warmup_ = 5;
   std::int64_t life_ = 0;  // trials of this baseline process
 };
 

@@ -17,13 +17,14 @@ double late_median(const std::vector<runner::TimedCall>& calls) {
 }  // namespace
 
 core::Result<TrialProcess> TrialProcess::start(const std::vector<std::string>& worker, const RunRequest& configuration,
-                                               const Services& services, std::int64_t timeout_ns) {
+                                               std::int64_t warmup, const Services& services, std::int64_t timeout_ns) {
   const std::int64_t begin = core::monotonic_ns();
   core::Command command;
   command.arguments = worker;
   command.arguments.emplace_back("--");
   const auto words = configuration_words(configuration);
   command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+  command.arguments.insert(command.arguments.end(), {"--warmup", std::to_string(warmup)});
   for (const auto& [name, value] : services.environment.all()) command.set_environment.emplace_back(name, value);
   AACO_ASSIGN(core::WorkerProcess process, core::WorkerProcess::start(command));
   TrialProcess trial(std::move(process));
@@ -31,8 +32,8 @@ core::Result<TrialProcess> TrialProcess::start(const std::vector<std::string>& w
   if (ready["sides"].items().size() != 1)
     return core::fail(core::ErrorCode::io, "the worker loaded an unexpected number of configurations");
   trial.described_ = ready["sides"].items().front();
-  AACO_ASSIGN(const auto warmup, worker_calls(trial.described_["warmup"]));
-  trial.warm_median_ns_ = late_median(warmup);
+  AACO_ASSIGN(const auto calls, worker_calls(trial.described_["warmup"]));
+  trial.warm_median_ns_ = late_median(calls);
   trial.rss_peak_bytes_ = ready["rss_peak_bytes"].as_i64().value_or(0);
   trial.start_ns_ = core::monotonic_ns() - begin;
   return trial;

@@ -16,9 +16,9 @@ namespace aaco::workflows {
 // A configuration loaded in a worker process of its own. The process ends with this; a crash or a hang is an error of the call.
 class TrialProcess {
  public:
-  // Loads and warms up; at most `timeout_ns`.
+  // Loads the configuration and makes `warmup` calls; at most `timeout_ns`.
   static core::Result<TrialProcess> start(const std::vector<std::string>& worker, const RunRequest& configuration,
-                                          const Services& services, std::int64_t timeout_ns);
+                                          std::int64_t warmup, const Services& services, std::int64_t timeout_ns);
   core::Result<std::vector<runner::TimedCall>> run(std::int64_t calls, std::int64_t timeout_ns);
   core::Status write_outputs(std::uint64_t seed, const std::string& file, std::int64_t timeout_ns);
 
