@@ -46,6 +46,7 @@ const std::vector<FactRule>& fact_rules() {
       {"threads.intra", Severity::changed, "different number of intra-op threads"},
       {"threads.inter", Severity::changed, "different number of inter-op threads"},
       {"graph_level", Severity::changed, "different graph optimisation level"},
+      {"session_options", Severity::changed, "different session options of the runtime"},
       {"cpu.model", Severity::hard, "different CPU"},
       {"cpu.cores", Severity::hard, "different number of CPUs"},
       {"cpu.limit_cores", Severity::changed, "different cgroup CPU quota"},

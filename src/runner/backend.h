@@ -53,7 +53,8 @@ struct BackendOptions {
   std::string backend = "cpu";  // name in configs/backends.yaml
   std::string provider;         // e.g. CPUExecutionProvider
   std::map<std::string, std::string> provider_options;
-  int intra_op_threads = 0;    // 0: the runtime decides
+  std::map<std::string, std::string> session_options;  // runner/ort/session_settings.h
+  int intra_op_threads = 0;                            // 0: the runtime decides
   int pool_threads = 0;        // instead of the runtime's choice where the process may not use the whole machine; 0: it may
   std::vector<int> pool_cpus;  // one CPU for each of them, the caller's first; empty: not pinned
   int inter_op_threads = 0;

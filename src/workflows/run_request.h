@@ -24,6 +24,7 @@ struct RunRequest {
   std::map<std::string, std::vector<std::int64_t>> shapes;  // input -> shape
   std::map<std::string, std::string> inputs;                // input -> file (.npy, .npz, .pb)
   std::map<std::string, std::string> provider_options;      // on top of backends.yaml
+  std::map<std::string, std::string> session_options;       // of the runtime (runner/ort/session_settings.h)
   std::optional<std::int64_t> warmup;
   std::optional<std::int64_t> iterations;
   std::optional<core::Nanoseconds> duration;

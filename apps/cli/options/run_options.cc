@@ -8,14 +8,17 @@
 #include "cli/options/whole_number.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "workflows/run_config.h"
 
 namespace aaco::cli {
 
 struct RunOptions::Texts {
   std::string positional;
   std::string duration, precision, period;
-  std::vector<std::string> inputs, shapes, dimensions, provider_options;
+  std::vector<std::string> inputs, shapes, dimensions, provider_options, session_options;
+  std::string config;
   workflows::RunRequest request;
+  CLI::App* app = nullptr;
 };
 
 namespace {
@@ -42,6 +45,26 @@ core::Result<std::vector<std::int64_t>> parse_shape(const std::string& text) {
   return shape;
 }
 
+// The file's values where the command line has none.
+core::Status merge_config(const CLI::App& app, const std::string& path, workflows::RunRequest& request, bool model_given) {
+  workflows::RunRequest read = request;
+  AACO_TRY(read_run_config(path, read));
+  const auto keep = [&](const char* option, auto member) {
+    const CLI::Option* found = app.get_option_no_throw(option);
+    if (found == nullptr || found->count() > 0) read.*member = request.*member;
+  };
+  keep("--backend", &workflows::RunRequest::backend);
+  keep("--batch", &workflows::RunRequest::batch);
+  keep("--threads", &workflows::RunRequest::threads);
+  keep("--graph-level", &workflows::RunRequest::graph_level);
+  keep("--seed", &workflows::RunRequest::seed);
+  keep("--ort-lib", &workflows::RunRequest::ort_library);
+  keep("--model", &workflows::RunRequest::model);
+  if (model_given) read.model = request.model;
+  request = std::move(read);
+  return {};
+}
+
 }  // namespace
 
 core::Result<core::Nanoseconds> parse_time(const std::string& text, std::string_view option) {
@@ -55,6 +78,7 @@ core::Result<core::Nanoseconds> parse_time(const std::string& text, std::string_
 RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   Texts& t = *texts_;
   workflows::RunRequest& r = t.request;
+  t.app = &app;
   app.add_option("model_file", t.positional,
                  "Model to run: a name from configs/models.yaml (see 'aaco zoo ls') or an .onnx file");
   app.add_option("-m,--model", r.model, "Same as model_file");
@@ -74,6 +98,14 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("--provider-option", t.provider_options, "Execution provider option, KEY=VALUE (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  app.add_option("--session-option", t.session_options,
+                 "ONNX Runtime session option, KEY=VALUE (repeatable): execution_mode, inter_op_threads, memory_arena, "
+                 "memory_pattern, pinning, or a configuration entry such as session.intra_op.allow_spinning")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--config", t.config,
+                 "YAML file with the model and its options, such as best.yaml of 'aaco optimize'; options given here override it")
+      ->type_name("FILE");
   app.add_option("--warmup", r.warmup, "Warm-up iterations (default: until the series is stationary)")
       ->check(whole_number(0, kMaxCount, "NONNEGATIVE"));
   app.add_option("-n,--iterations", r.iterations, "Measured iterations")->check(positive_count());
@@ -109,12 +141,15 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
 
 RunOptions::~RunOptions() = default;
 
-bool RunOptions::names_model() const { return !texts_->request.model.empty() || !texts_->positional.empty(); }
+bool RunOptions::names_model() const {
+  return !texts_->request.model.empty() || !texts_->positional.empty() || !texts_->config.empty();
+}
 
 core::Result<workflows::RunRequest> RunOptions::resolve() const {
   const Texts& t = *texts_;
   workflows::RunRequest request = t.request;
-  if (request.model.empty())
+  if (!t.config.empty()) AACO_TRY(merge_config(*t.app, t.config, request, !t.positional.empty()));
+  if (!t.positional.empty() && t.request.model.empty())
     request.model = t.positional;
   else if (!t.positional.empty())
     return core::fail(ErrorCode::invalid_argument, "two models given, '" + request.model + "' and '" + t.positional + "'",
@@ -141,11 +176,15 @@ core::Result<workflows::RunRequest> RunOptions::resolve() const {
   }
   for (const auto& text : t.inputs) {
     AACO_ASSIGN(auto pair, name_and_value(text, "--input"));
-    request.inputs.insert(std::move(pair));
+    request.inputs.insert_or_assign(std::move(pair.first), std::move(pair.second));
   }
   for (const auto& text : t.provider_options) {
     AACO_ASSIGN(auto pair, name_and_value(text, "--provider-option"));
-    request.provider_options.insert(std::move(pair));
+    request.provider_options.insert_or_assign(std::move(pair.first), std::move(pair.second));
+  }
+  for (const auto& text : t.session_options) {
+    AACO_ASSIGN(auto pair, name_and_value(text, "--session-option"));
+    request.session_options.insert_or_assign(std::move(pair.first), std::move(pair.second));
   }
   for (const auto& text : t.shapes) {
     AACO_ASSIGN(const auto pair, name_and_value(text, "--shape"));

@@ -6,6 +6,7 @@
 #include "core/strings.h"
 #include "runner/ort/device_memory.h"
 #include "runner/ort/placement.h"
+#include "runner/ort/session_settings.h"
 #include "runner/ort/tensors.h"
 
 namespace aaco::runner::ort {
@@ -73,9 +74,13 @@ int Session::pool_threads() const { return options_.intra_op_threads != 0 ? opti
 // "2;4": the CPU of each thread but the caller, counted from 1. Left to itself, the runtime pins one thread to each core of the
 // machine, also outside the process's mask.
 std::string Session::pool_affinities() const {
-  if (options_.intra_op_threads != 0) return {};
+  const auto pinning = options_.session_options.find("pinning");
+  const bool pinned = pinning != options_.session_options.end() && pinning->second == "on";
+  if (options_.intra_op_threads != 0 && !pinned) return {};
   std::string text;
-  for (std::size_t i = 1; i < options_.pool_cpus.size(); ++i)
+  const std::size_t threads =
+      options_.intra_op_threads == 0 ? options_.pool_cpus.size() : static_cast<std::size_t>(options_.intra_op_threads);
+  for (std::size_t i = 1; i < std::min(threads, options_.pool_cpus.size()); ++i)
     text += (text.empty() ? "" : ";") + std::to_string(options_.pool_cpus[i] + 1);
   return text;
 }
@@ -93,6 +98,7 @@ core::Result<std::shared_ptr<OrtSessionOptions>> Session::session_options() cons
     AACO_TRY(api_->check(call.AddSessionConfigEntry(raw, "session.intra_op_thread_affinities", affinities.c_str()), "--threads"));
   AACO_TRY(api_->check(call.SetInterOpNumThreads(raw, options_.inter_op_threads), "inter_op_threads"));
   if (options_.inter_op_threads > 1) AACO_TRY(api_->check(call.SetSessionExecutionMode(raw, ORT_PARALLEL), "inter_op_threads"));
+  AACO_TRY(apply_session_settings(*api_, raw, options_.session_options));
   for (const auto& [symbol, size] : options_.free_dimensions)
     AACO_TRY(api_->check(call.AddFreeDimensionOverrideByName(raw, symbol.c_str(), size), "dimension '" + symbol + "'"));
   if (options_.profile) AACO_TRY(api_->check(call.EnableProfiling(raw, options_.profile_prefix.c_str()), "the profiler"));
@@ -287,21 +293,25 @@ Json Session::describe() const {
   for (const auto& [provider, count] : placement_) placement.set(provider, count);
   Json provider_options = Json::object();
   for (const auto& [key, value] : options_.provider_options) provider_options.set(key, value);
+  Json session_options = Json::object();
+  for (const auto& [key, value] : options_.session_options) session_options.set(key, value);
   Json complaints = Json::texts(complaints_);
   Json available = Json::texts(api_->providers);
-  return Json::object({{"runtime", "onnxruntime"},
-                       {"version", api_->version},
-                       {"library", core::base_name(api_->library.path())},
-                       {"provider", options_.provider},
-                       {"provider_options", std::move(provider_options)},
-                       {"available_providers", std::move(available)},
-                       {"nodes_by_provider", placement_.empty() ? Json() : std::move(placement)},
-                       {"graph_level", options_.graph_level},
-                       {"intra_op_threads", options_.intra_op_threads},
-                       {"pool_threads", pool_threads()},
-                       {"inter_op_threads", options_.inter_op_threads},
-                       {"io_binding", true},
-                       {"messages", std::move(complaints)}});
+  Json described = Json::object({{"runtime", "onnxruntime"},
+                                 {"version", api_->version},
+                                 {"library", core::base_name(api_->library.path())},
+                                 {"provider", options_.provider},
+                                 {"provider_options", std::move(provider_options)},
+                                 {"available_providers", std::move(available)},
+                                 {"nodes_by_provider", placement_.empty() ? Json() : std::move(placement)},
+                                 {"graph_level", options_.graph_level},
+                                 {"intra_op_threads", options_.intra_op_threads},
+                                 {"pool_threads", pool_threads()},
+                                 {"inter_op_threads", options_.inter_op_threads},
+                                 {"io_binding", true},
+                                 {"messages", std::move(complaints)}});
+  if (!options_.session_options.empty()) described.set("session_options", std::move(session_options));
+  return described;
 }
 
 core::Result<Backend::Profile> Session::end_profile() {

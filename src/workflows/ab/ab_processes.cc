@@ -6,6 +6,7 @@
 #include "hardware/usable_cpus.h"
 #include "stats/robust.h"
 #include "workflows/ab/ab_account.h"
+#include "workflows/ab/worker_answers.h"
 
 namespace aaco::workflows {
 namespace {
@@ -15,28 +16,6 @@ using core::Json;
 
 constexpr std::int64_t kLoadingTimeoutNs = 900'000'000'000;
 constexpr std::int64_t kCallTimeoutNs = 600'000'000'000;
-
-core::Result<Json> answer(core::WorkerProcess& process, std::int64_t timeout_ns) {
-  AACO_ASSIGN(const std::string line, process.receive(timeout_ns));
-  AACO_ASSIGN(Json document, Json::parse(line));
-  const Json& error = document["error"];
-  if (error.is_null()) return document;
-  const auto code = error["code"].as_i64().value_or(static_cast<int>(ErrorCode::io));
-  return core::fail(static_cast<ErrorCode>(code), std::string(error["message"].text()), std::string(error["remedy"].text()));
-}
-
-core::Result<std::vector<runner::TimedCall>> calls_of(const Json& document) {
-  const auto& starts = document["start_ns"].items();
-  const auto& durations = document["duration_ns"].items();
-  if (starts.size() != durations.size()) return core::fail(ErrorCode::io, "the worker returned incomplete call records");
-  std::vector<runner::TimedCall> calls;
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    const auto start = starts[i].as_i64(), duration = durations[i].as_i64();
-    if (!start || !duration || *duration < 0) return core::fail(ErrorCode::io, "the worker returned an invalid duration");
-    calls.push_back({*start, *duration, 0});
-  }
-  return calls;
-}
 
 std::string delay_text(const InjectedDelay& delay) {
   if (delay.ratio > 0) return "+" + core::format_percent(delay.ratio) + " of the call time";
@@ -57,6 +36,7 @@ std::vector<hardware::Fact> AbLoaded::facts(const AbSide& side) const {
                                        {"threads.intra", text("threads_intra")},
                                        {"threads.inter", text("threads_inter")},
                                        {"graph_level", text("graph_level")},
+                                       {"session_options", text("session_options")},
                                        {"input_shapes", text("shapes_text")},
                                        {"batch", text("batch")},
                                        {"seed", std::to_string(side.request.seed)},
@@ -84,13 +64,13 @@ core::Status AbProcesses::launch(const AbRequest& request, const std::vector<int
   }
   for (const auto& [name, value] : services.environment.all()) command.set_environment.emplace_back(name, value);
   AACO_ASSIGN(core::WorkerProcess process, core::WorkerProcess::start(command));
-  AACO_ASSIGN(const Json ready, answer(process, kLoadingTimeoutNs));
+  AACO_ASSIGN(const Json ready, worker_answer(process, kLoadingTimeoutNs));
   if (ready["sides"].items().size() != sides.size())
     return core::fail(ErrorCode::io, "the worker loaded an unexpected number of sides");
   for (std::size_t i = 0; i < sides.size(); ++i) {
     const auto side = static_cast<std::size_t>(sides[i]);
     loaded_[side].described = ready["sides"].items()[i];
-    AACO_ASSIGN(loaded_[side].warmup, calls_of(loaded_[side].described["warmup"]));
+    AACO_ASSIGN(loaded_[side].warmup, worker_calls(loaded_[side].described["warmup"]));
     places_[side] = {processes_.size(), i};
     rss_[side] = ready["rss_peak_bytes"].as_i64().value_or(0);
   }
@@ -113,10 +93,10 @@ core::Result<AbBlock> AbProcesses::run(int side, std::int64_t calls) {
   const Place& place = places_[static_cast<std::size_t>(side)];
   core::WorkerProcess& process = processes_[place.process];
   AACO_TRY(process.send("run " + std::to_string(place.number) + " " + std::to_string(calls)));
-  AACO_ASSIGN(const Json document, answer(process, kCallTimeoutNs));
+  AACO_ASSIGN(const Json document, worker_answer(process, kCallTimeoutNs));
   rss_[static_cast<std::size_t>(side)] = document["rss_peak_bytes"].as_i64().value_or(0);
   AbBlock block;
-  AACO_ASSIGN(block.calls, calls_of(document));
+  AACO_ASSIGN(block.calls, worker_calls(document));
   if (static_cast<std::int64_t>(block.calls.size()) != calls)
     return core::fail(ErrorCode::io, "the worker made an unexpected number of calls");
   read_account(document["account"], block.account);

@@ -14,6 +14,7 @@
 #include "core/handles.h"
 #include "core/resident_memory.h"
 #include "workflows/ab/ab_account.h"
+#include "workflows/ab/worker_outputs.h"
 #include "workflows/placement.h"
 #include "workflows/run/loaded_model.h"
 #include "workflows/run/run_plan.h"
@@ -31,6 +32,7 @@ constexpr std::chrono::seconds kMaxWarmup{2};
 struct Side {
   RunPlan plan;
   LoadedModel model;
+  RunRequest request;
   InjectedDelay delay;
   runner::LoopResult warmup;
   std::int64_t load_ns = 0;
@@ -81,6 +83,7 @@ Json warnings_json(const std::vector<trace::Warning>& warnings) { return trace::
 core::Result<Side> prepare(const AbSide& wanted, const Services& services) {
   Side side;
   side.delay = wanted.delay;
+  side.request = wanted.request;
   const std::int64_t begin = core::monotonic_ns();
   AACO_ASSIGN(side.plan, plan_run(wanted.request, services));
   AACO_ASSIGN(side.model, load_model(side.plan, wanted.request, services));
@@ -118,6 +121,7 @@ Json side_json(const Side& side) {
                        {"threads_intra", side.plan.backend.intra_op_threads},
                        {"threads_inter", side.plan.backend.inter_op_threads},
                        {"graph_level", side.plan.backend.graph_level},
+                       {"session_options", session_options_text(side.plan.backend.session_options)},
                        {"backend", placement.backend},
                        {"runtime_version", side.model.runtime->version()},
                        {"batch", side.model.batch},
@@ -142,6 +146,13 @@ core::Result<Json> obey(const std::string& line, std::vector<Side>& sides, colle
   std::size_t number = 0;
   std::int64_t calls = 0;
   words >> verb >> number >> calls;
+  if (verb == "outputs" && !words.fail() && number < sides.size() && calls >= 0) {
+    std::string file;
+    std::getline(words >> std::ws, file);
+    const Side& side = sides[number];
+    AACO_TRY(write_model_outputs(*side.model.backend, side.plan, side.request, static_cast<std::uint64_t>(calls), file));
+    return Json::object({{"rss_peak_bytes", core::resident_peak_bytes()}});
+  }
   if (words.fail() || verb != "run" || number >= sides.size() || calls < 1 || calls > kMaxCalls)
     return core::fail(ErrorCode::invalid_argument, "unknown worker command: '" + line + "'");
   std::vector<runner::TimedCall> timed;

@@ -10,6 +10,7 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "trace/kernel_name.h"
+#include "trace/session_kind.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/baseline_side.h"
@@ -39,7 +40,7 @@ core::Result<std::vector<FoundSession>> tagged(std::string_view tag, const std::
   AACO_ASSIGN(const auto entries, tracelake::list_session_heads(root));
   std::vector<FoundSession> found;
   for (const auto& entry : entries) {
-    if (!entry.manifest.whole() || entry.manifest.tag != tag || entry.manifest.kind == "sweep") continue;
+    if (!entry.manifest.whole() || entry.manifest.tag != tag || trace::is_summary_kind(entry.manifest.kind)) continue;
     AACO_ASSIGN(auto manifest, tracelake::read_manifest(entry.path));
     found.push_back({entry.path, std::move(manifest)});
   }
@@ -61,9 +62,10 @@ core::Status check(const FoundSession& found) {
   const std::string& id = found.manifest.id.text;
   if (found.manifest.state == "incomplete")
     return core::fail(ErrorCode::invalid_input, "session " + id + " is incomplete and cannot be compared", "run it again");
-  if (found.manifest.kind == "sweep")
-    return core::fail(ErrorCode::invalid_input, "session " + id + " is a sweep summary without measurements",
-                      "compare the sessions of its points ('aaco show' lists them)");
+  if (trace::is_summary_kind(found.manifest.kind))
+    return core::fail(ErrorCode::invalid_input,
+                      "session " + id + " is a summary of kind " + found.manifest.kind + " without measurements",
+                      "compare the sessions that it summarises ('aaco show' lists them)");
   return tracelake::check_files_there(found.path, found.manifest);
 }
 

@@ -97,6 +97,8 @@ core::Result<RunRequest> run_request_from_json(const Json& document) {
   for (const auto& [name, file] : document["inputs"].members()) request.inputs[name] = std::string(file.text());
   for (const auto& [name, value] : document["provider_options"].members())
     request.provider_options[name] = std::string(value.text());
+  for (const auto& [name, value] : document["session_options"].members())
+    request.session_options[name] = std::string(value.text());
   request.warmup = document["warmup"].as_i64();
   request.iterations = document["iterations"].as_i64();
   if (const auto ns = document["duration_ns"].as_i64()) request.duration = core::Nanoseconds(*ns);

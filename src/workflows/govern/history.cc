@@ -5,6 +5,7 @@
 
 #include "analytics/metric_catalogue.h"
 #include "core/files.h"
+#include "trace/session_kind.h"
 #include "tracelake/bundle.h"
 #include "tracelake/metric_index.h"
 #include "workflows/diff_metrics.h"
@@ -54,7 +55,7 @@ core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& reque
   tracelake::MetricIndex index(services.paths.sessions, metric, read_metrics);
   for (const auto& entry : entries) {
     const auto& manifest = entry.manifest;
-    if (!is_meant(manifest, request.where) || manifest.kind == "sweep") continue;
+    if (!is_meant(manifest, request.where) || trace::is_summary_kind(manifest.kind)) continue;
     if (manifest.state != "complete" && manifest.state != "interrupted") {
       account.drop("session is incomplete");
       continue;

@@ -9,6 +9,7 @@
 
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "trace/session_kind.h"
 #include "tracelake/bundle.h"
 #include "workflows/hardware.h"
 #include "workflows/run_work.h"
@@ -41,8 +42,9 @@ core::Result<std::vector<tracelake::SessionEntry>> chosen(const EnvelopeRequest&
   std::vector<tracelake::SessionEntry> entries;
   if (request.sessions.empty()) {
     AACO_ASSIGN(entries, tracelake::list_sessions(services.paths.sessions));
-    std::erase_if(entries,
-                  [&](const auto& entry) { return !is_meant(entry.manifest, request.where) || entry.manifest.kind == "sweep"; });
+    std::erase_if(entries, [&](const auto& entry) {
+      return !is_meant(entry.manifest, request.where) || trace::is_summary_kind(entry.manifest.kind);
+    });
   }
   std::set<std::string> seen;
   for (const std::string& name : request.sessions) {

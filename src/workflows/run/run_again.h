@@ -7,6 +7,9 @@
 
 namespace aaco::workflows {
 
+// The options of `aaco run` (and of a side of `aaco ab`) that select the model and its configuration as the request does.
+std::vector<std::string> configuration_words(const RunRequest& request);
+
 // `aaco run` with the request's model, backend and shapes, as a command: for execution under a profiler. Its session goes to
 // `sessions` and has no profile, telemetry or report.
 std::vector<std::string> run_again(const std::string& program, const RunRequest& request, std::int64_t iterations,

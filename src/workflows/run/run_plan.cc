@@ -55,6 +55,8 @@ core::Result<runner::BackendOptions> backend_for(const runner::Registry& registr
   options.pool_threads = usable.pool_threads();
   options.pool_cpus = usable.pool_cpus();
   for (const auto& [key, value] : request.provider_options) options.provider_options[key] = value;
+  options.session_options = request.session_options;
+  if (request.session_options.contains("pinning") && options.pool_cpus.empty()) options.pool_cpus = usable.allowed;
   return options;
 }
 
@@ -117,29 +119,32 @@ Json request_json(const RunRequest& request, const RunPlan& plan) {
     for (std::int64_t size : shape) sizes.push(size);
     shapes.set(name, std::move(sizes));
   }
-  return Json::object({{"model", request.model},
-                       {"backend", request.backend},
-                       {"batch", request.batch},
-                       {"dimensions", map_json(request.dimensions)},
-                       {"shapes", std::move(shapes)},
-                       {"inputs", map_json(request.inputs)},
-                       {"provider_options", map_json(plan.backend.provider_options)},
-                       {"warmup", plan.loop.warmup_iterations},
-                       {"iterations", request.iterations},
-                       {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
-                       {"precision_ratio", request.precision_ratio},
-                       {"threads", plan.backend.intra_op_threads},
-                       {"graph_level", request.graph_level},
-                       {"seed", request.seed},
-                       {"telemetry", request.telemetry},
-                       {"ebpf", request.ebpf},
-                       {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
-                       {"profile", request.profile},
-                       {"allow_fallback", request.allow_fallback},
-                       {"dtype", request.dtype.empty() ? Json() : Json(request.dtype)},
-                       {"isolation", to_json(request.isolation)},
-                       {"drop_disturbed", request.drop_disturbed},
-                       {"fault", request.fault}});
+  Json document =
+      Json::object({{"model", request.model},
+                    {"backend", request.backend},
+                    {"batch", request.batch},
+                    {"dimensions", map_json(request.dimensions)},
+                    {"shapes", std::move(shapes)},
+                    {"inputs", map_json(request.inputs)},
+                    {"provider_options", map_json(plan.backend.provider_options)},
+                    {"warmup", plan.loop.warmup_iterations},
+                    {"iterations", request.iterations},
+                    {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
+                    {"precision_ratio", request.precision_ratio},
+                    {"threads", plan.backend.intra_op_threads},
+                    {"graph_level", request.graph_level},
+                    {"seed", request.seed},
+                    {"telemetry", request.telemetry},
+                    {"ebpf", request.ebpf},
+                    {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
+                    {"profile", request.profile},
+                    {"allow_fallback", request.allow_fallback},
+                    {"dtype", request.dtype.empty() ? Json() : Json(request.dtype)},
+                    {"isolation", to_json(request.isolation)},
+                    {"drop_disturbed", request.drop_disturbed},
+                    {"fault", request.fault}});
+  if (!request.session_options.empty()) document.set("session_options", map_json(request.session_options));
+  return document;
 }
 
 // The runtime starts as many threads as it is told, each of which spins: beyond this the machine is lost, not measured.
@@ -164,6 +169,12 @@ core::Status check_runs(const std::string& path) {
 }
 
 }  // namespace
+
+std::string session_options_text(const std::map<std::string, std::string>& options) {
+  std::string text;
+  for (const auto& [name, value] : options) text += (text.empty() ? "" : " ") + name + "=" + value;
+  return text;
+}
 
 core::Result<RunPlan> plan_run(const RunRequest& request, const Services& services) {
   AACO_TRY(check_threads(request));

@@ -30,6 +30,9 @@ struct RunPlan {
   core::Json request;  // all of it resolved, for session.json
 };
 
+// "memory_arena=off pinning=on"; empty without options.
+std::string session_options_text(const std::map<std::string, std::string>& options);
+
 core::Result<RunPlan> plan_run(const RunRequest& request, const Services& services);
 
 }  // namespace aaco::workflows

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""`aaco optimize` beside an exhaustive sweep of the same space of 96 configurations.
+
+  scripts/proofs/optimize_sweep.py [--models NAME,...] [--seconds 3] [--proof 30s] [--budget TIME]
+
+Per model: measures every configuration with `aaco run`, compares the fastest with ONNX Runtime's default by `aaco ab` on fresh
+runs, and searches the same space with `aaco optimize` in a fifth of the sweep's wall time (or --budget). Also compares the best of
+eight fixed settings (threads 1/2, graph level, execution mode). Where the sweep proves 5 % or more, the search must prove at least
+85 % of that gain; where it proves none, the search must claim none. Resumes from $AACO_PROOF_OUT.jsonl. Exit code 0: held on every
+model, 1: not, 3: a measurement failed, 77: skipped, with the reason as the last line.
+"""
+import argparse
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAM = os.environ.get('AACO_PROGRAM', str(TOP / 'build/release/bin/aaco'))
+OUT = pathlib.Path(os.environ.get('AACO_PROOF_OUT', str(TOP / 'build/proofs/optimize_sweep')))
+MODELS = 'squeezenet,mobilenetv2,distilbert,bert-base,gpt2,mlp,launch-bound,memory-bound'
+MIN_GAIN, MIN_SHARE = 0.05, 0.85
+# Axis -> value -> run options; the first value is the baseline's. 4 x 2 x 3 x 2 x 2 = 96.
+AXES = {'threads': {'baseline': {}, '1': {'threads': 1}, '2': {'threads': 2}, '4': {'threads': 4}},
+        'execution': {'baseline': {}, 'parallel': {'session_options.execution_mode': 'parallel', 'session_options.inter_op_threads': '2'}},
+        'graph_level': {'baseline': {}, 'extended': {'graph_level': 'extended'}, 'basic': {'graph_level': 'basic'}},
+        'spinning': {'baseline': {}, 'off': {'session_options.session.intra_op.allow_spinning': '0'}},
+        'arena': {'baseline': {}, 'off': {'session_options.memory_arena': 'off'}}}
+FIXED = [{'threads': t, 'graph_level': g, 'execution': e} for t in ('1', '2') for g in ('baseline', 'basic') for e in ('baseline', 'parallel')]
+
+
+def aaco(*arguments):
+    ran = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False)
+    if ran.returncode not in (0, 1, 4):
+        if 'unsupported' in ran.stderr:
+            print('skipped, no ONNX Runtime')
+            sys.exit(77)
+        print(ran.stderr, file=sys.stderr)
+        sys.exit(3)
+    return json.loads(ran.stdout)
+
+
+def words(chosen):
+    out = []
+    for axis, value in chosen.items():
+        for key, text in AXES[axis][value].items():
+            group, _, name = key.partition('.')
+            out += ['--session-option', f'{name}={text}'] if name else [f'--{group.replace("_", "-")}', str(text)]
+    return out
+
+
+def write_space(path):
+    axes = [{'id': axis, 'values': [{'id': value, 'set': {k: str(v) for k, v in options.items()}} for value, options in values.items() if options]}
+            for axis, values in AXES.items()]
+    path.write_text(json.dumps({'schema_version': 1, 'axes': axes}))
+
+
+def proven_gain(model, chosen, duration):
+    """The gain that a comparison with the default proves: (change, low, high, proven)."""
+    if not words(chosen):
+        return {'change_ratio': 0, 'proven': False}
+    verdict = aaco('ab', '--apart', '--no-store', '--json', '--threshold', '1%', '--duration', duration, '--', '--model', model, '--', *words(chosen))
+    metric = verdict['statistics'][0]
+    return {'change_ratio': metric.get('delta_ratio'), 'interval': metric.get('interval'), 'proven': metric['verdict'] == 'improvement'}
+
+
+def sweep(model, seconds, folder, log, done):
+    begin, spent = time.monotonic(), sum(one['wall_s'] for one in done)
+    tried = {json.dumps(one['configuration']): one['median_ns'] for one in done}
+    for values in itertools.product(*AXES.values()):
+        chosen = dict(zip(AXES, values))
+        key = json.dumps(chosen)
+        if key in tried:
+            continue
+        start = time.monotonic()
+        ran = aaco('run', '--model', model, '--duration', f'{seconds}s', '--no-report', '--json', '-o', folder / 'sessions', *words(chosen))
+        tried[key] = ran['metrics']['latency.p50_ns']['value']
+        with log.open('a') as file:
+            file.write(json.dumps({'model': model, 'configuration': chosen, 'median_ns': tried[key], 'wall_s': time.monotonic() - start}) + '\n')
+    return tried, spent + time.monotonic() - begin
+
+
+def judge(model, asked, log, lines):
+    with tempfile.TemporaryDirectory(prefix='aaco-sweep-') as name:
+        folder = pathlib.Path(name)
+        done = [one for one in lines if one['model'] == model and 'configuration' in one]
+        tried, wall_s = sweep(model, asked.seconds, folder, log, done)
+        best = json.loads(min(tried, key=tried.get))
+        fixed = min(FIXED, key=lambda one: tried[json.dumps({axis: one.get(axis, 'baseline') for axis in AXES})])
+        write_space(folder / 'space.yaml')
+        budget = asked.budget or f'{max(wall_s / 5, 20):.0f}s'
+        found = aaco('optimize', model, '--space', folder / 'space.yaml', '--budget', budget, '--no-store', '--json', '-o', folder / 'out')
+        of_sweep = proven_gain(model, best, asked.proof)
+        of_fixed = proven_gain(model, fixed, asked.proof)
+    gain = -of_sweep['change_ratio'] if of_sweep['proven'] else 0
+    ours = -found['proof']['change_ratio'] if found['proven'] else 0
+    held = ours >= MIN_SHARE * gain if gain >= MIN_GAIN else (gain > 0 or not found['proven'])
+    return {'model': model, 'sweep_s': wall_s, 'search_s': found['wall_ns'] / 1e9, 'tried': found['counts']['tried'], 'sweep_best': best, 'sweep': of_sweep,
+            'fixed_best': fixed, 'fixed': of_fixed, 'search_best': found.get('proof', {}).get('configuration'), 'search_gain': ours, 'sweep_gain': gain, 'held': held}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--describe', action='store_true', help='print what this measures')
+    parser.add_argument('--models', default=MODELS)
+    parser.add_argument('--seconds', type=float, default=3)
+    parser.add_argument('--proof', default='30s')
+    parser.add_argument('--budget', default='')
+    asked = parser.parse_args()
+    if asked.describe:
+        print('optimize beside an exhaustive sweep of 96 configurations on eight zoo models')
+        return 0
+    OUT.parent.mkdir(parents=True, exist_ok=True)
+    log = OUT.with_suffix('.jsonl')
+    lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    results = {one['model']: one for one in lines if 'held' in one}
+    for model in asked.models.split(','):
+        if model not in results:
+            results[model] = judge(model, asked, log, lines)
+            with log.open('a') as file:
+                file.write(json.dumps(results[model]) + '\n')
+        print(json.dumps(results[model]), flush=True)
+    held = sum(one['held'] for one in results.values())
+    print(f'{held} of {len(results)} models held')
+    OUT.with_suffix('.json').write_text(json.dumps(list(results.values()), indent=1) + '\n')
+    return 0 if held == len(results) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

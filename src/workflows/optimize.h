@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "stats/compare.h"
+#include "workflows/ab_request.h"
+#include "workflows/optimize_request.h"
+#include "workflows/services.h"
+#include "workflows/session_outcome.h"
+
+namespace aaco::workflows {
+
+// The proof of the winner: an interleaved comparison with the baseline on runs that the search did not use.
+struct OptimizeProof {
+  std::string configuration;  // "threads=2 spinning=off"
+  std::string metric;         // latency.p50_ns, throughput.items_per_second
+  std::string verdict;        // of the metric: improvement, equivalent, regression, inconclusive
+  std::optional<double> baseline, candidate, change_ratio;
+  std::optional<stats::Interval> interval;
+  std::optional<double> smallest_detectable_ratio;
+  std::int64_t rounds = 0;
+  std::optional<double> p99_ns;  // of the winner
+  std::string baseline_session, candidate_session;
+};
+
+struct OptimizeOutcome {
+  bool proven = false;
+  std::string summary;  // one sentence
+  std::string recommendation;
+  std::optional<OptimizeProof> proof;
+  core::Json trials = core::Json::array();
+  core::Json space = core::Json::array();  // axes with their values, also those that do not apply, with the reason
+  std::size_t configurations = 0, tried = 0, failed = 0, out_of_tolerance = 0, resumed = 0, untried = 0;
+  core::Json baseline;             // median_ns, start_ns, load_ns, rss_peak_bytes, batch, provider
+  std::vector<std::string> files;  // written to the folder
+  std::string inputs;              // what outputs were compared on, and what that says about accuracy
+  bool interrupted = false;
+  std::int64_t wall_ns = 0;
+  std::optional<SessionOutcome> session;
+};
+
+// The space as it would be searched, and nothing measured.
+core::Result<core::Json> describe_space(const OptimizeRequest& request, const Services& services);
+
+// Searches the space for a configuration that is faster than the request's own, and proves the gain (docs/formats/optimize.md).
+// Fails with invalid_argument for a budget that is too short for a trial and its proof, conflict where the folder has another
+// search, unsupported for an objective that cannot be measured here.
+core::Result<OptimizeOutcome> optimize(const OptimizeRequest& request, const Services& services);
+
+core::Json to_json(const OptimizeOutcome& outcome, const OptimizeRequest& request);
+
+}  // namespace aaco::workflows

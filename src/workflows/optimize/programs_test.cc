@@ -1,0 +1,78 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/files.h"
+#include "tests/support/source_dir.h"
+#include "workflows/optimize/artifacts.h"
+#include "workflows/optimize/search.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Deployment deployment() {
+  Deployment made;
+  made.model_path = "model.onnx";
+  made.provider = "CPUExecutionProvider";
+  made.configuration.threads = 2;
+  made.configuration.graph_level = "basic";
+  made.configuration.session_options = {{"execution_mode", "parallel"},
+                                        {"inter_op_threads", "3"},
+                                        {"memory_arena", "off"},
+                                        {"pinning", "on"},
+                                        {"session.intra_op.allow_spinning", "0"}};
+  made.affinities = "2";
+  Json input = Json::object({{"name", "x \"y\""}, {"type", "float32"}, {"shape", Json::array({Json(1), Json(4)})}});
+  made.inputs = Json::array({std::move(input)});
+  return made;
+}
+
+std::string pattern(const std::string& name) {
+  return core::read_file(std::string(AACO_SOURCE_DIR) + "/data/optimize/" + name).value_or("");
+}
+
+TEST(Programs, PythonHasEveryOption) {
+  const std::string text = python_program(deployment(), pattern("run.py.in"));
+  for (const char* line :
+       {"intra_op_num_threads = 2", "inter_op_num_threads = 3", "ORT_PARALLEL", "ORT_ENABLE_BASIC",
+        "enable_cpu_mem_arena = False", "enable_mem_pattern = True", "\"session.intra_op.allow_spinning\", \"0\"",
+        "\"session.intra_op_thread_affinities\", \"2\"", "feed[\"x \\\"y\\\"\"] = random.random([1, 4]).astype(np.float32)"})
+    EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_THAT(text, Not(HasSubstr("\"pinning\"")));
+}
+TEST(Programs, CppHasEveryOption) {
+  const std::string text = cpp_program(deployment(), pattern("run.cc.in"));
+  for (const char* line :
+       {"SetIntraOpNumThreads(options, 2)", "SetInterOpNumThreads(options, 3)", "ORT_PARALLEL", "ORT_ENABLE_BASIC",
+        "DisableCpuMemArena", "\"session.intra_op.allow_spinning\", \"0\"", "ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, 4, {1, 4}"})
+    EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_THAT(text, Not(HasSubstr("DisableMemPattern")));
+}
+TEST(Programs, NoMarkIsLeft) {
+  EXPECT_THAT(python_program(deployment(), pattern("run.py.in")), Not(HasSubstr("@")));
+  EXPECT_THAT(cpp_program(deployment(), pattern("run.cc.in")), Not(HasSubstr("@")));
+}
+TEST(Programs, DefaultsSetNothing) {
+  Deployment plain;
+  plain.provider = "CPUExecutionProvider";
+  EXPECT_THAT(cpp_program(plain, pattern("run.cc.in")), Not(HasSubstr("SetIntraOpNumThreads")));
+  EXPECT_THAT(python_program(plain, pattern("run.py.in")), Not(HasSubstr("add_session_config_entry")));
+}
+
+TEST(SearchTimes, LeaveTimeForTheProof) {
+  const SearchTimes times = plan_times(1000, 600'000'000'000, 1'000'000'000);
+  EXPECT_NEAR(static_cast<double>(times.explore_until_ns), 300e9, 1e9);
+  EXPECT_NEAR(static_cast<double>(times.race_until_ns), 420e9, 1e9);
+  EXPECT_EQ(times.end_ns, 600'000'001'000);
+}
+TEST(SearchTimes, SlowStartsGetMoreOfIt) {
+  const SearchTimes times = plan_times(0, 60'000'000'000, 2'000'000'000);
+  EXPECT_LE(times.race_until_ns, 24'000'000'000);
+  EXPECT_GT(times.explore_until_ns, 0);
+}
+
+}  // namespace
+}  // namespace aaco::workflows

@@ -1,0 +1,170 @@
+#include "workflows/optimize/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/clock.h"
+#include "core/numbers.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::configsearch::Configuration;
+using analytics::configsearch::Exploration;
+using analytics::configsearch::Standing;
+
+constexpr std::uint64_t kSearchSeed = 20;
+constexpr std::size_t kMaxContenders = 8;
+constexpr std::size_t kMinTrials = 2;      // even where a short budget leaves no time for racing
+constexpr std::size_t kFullRounds = 5;     // of the last contender, where time allows
+constexpr double kExploreShare = 0.5;      // of the budget
+constexpr double kRaceShare = 0.2;         // the proof has the rest
+constexpr std::int64_t kProofStarts = 20;  // process starts that a proof needs time for
+constexpr double kMaxProofShare = 0.6;
+
+double effect_of(const Trial& trial) { return analytics::configsearch::typical_effect({0, trial.log_effects}); }
+
+std::string gain_text(double log_effect, const OptimizeRequest& request) {
+  return core::format_signed_percent(request.objective == "throughput" ? std::expm1(-log_effect) : std::expm1(log_effect));
+}
+
+class Search {
+ public:
+  Search(const OptimizeRequest& request, const Space& space, TrialBench& bench, Journal& journal, const SearchTimes& times,
+         const Services& services)
+      : request_(request), space_(space), bench_(bench), journal_(journal), times_(times), services_(services) {}
+
+  core::Result<SearchResult> run() {
+    AACO_TRY(explore());
+    AACO_TRY(race());
+    result_.winner = best_;
+    return std::move(result_);
+  }
+
+ private:
+  core::Status explore() {
+    Exploration exploration(space_.sizes(), space_.candidates(), kSearchSeed);
+    for (const Trial& trial : journal_.earlier()) {
+      if (trial.configuration.size() != space_.axes.size()) continue;
+      report(exploration, trial);
+      result_.trials.push_back(trial);
+    }
+    const auto late = [&] {
+      return core::monotonic_ns() >= (result_.trials.size() < kMinTrials ? times_.race_until_ns : times_.explore_until_ns);
+    };
+    while (!services_.stopping() && !late()) {
+      const auto next = exploration.next();
+      if (!next) break;
+      Trial trial;
+      trial.configuration = *next;
+      trial.values = space_.values(*next);
+      AACO_TRY(bench_.measure(trial, times_.race_until_ns));
+      AACO_TRY(journal_.add(trial));
+      report(exploration, trial);
+      result_.trials.push_back(std::move(trial));
+      show(result_.trials.back());
+    }
+    result_.untried = exploration.untried();
+    return {};
+  }
+
+  static void report(Exploration& exploration, const Trial& trial) {
+    if (trial.log_effects.empty())
+      exploration.fail(trial.configuration);
+    else
+      exploration.add(trial.configuration, trial.log_effects.front());
+  }
+
+  void show(const Trial& trial) const {
+    const Trial* best = nullptr;
+    for (const Trial& one : result_.trials)
+      if (one.usable() && !one.log_effects.empty() && (best == nullptr || effect_of(one) < effect_of(*best))) best = &one;
+    services_.progress(
+        fmt::format("trial {}: {} {}; best so far: {}", result_.trials.size(), space_.name(trial.configuration),
+                    trial.usable() ? gain_text(effect_of(trial), request_) : trial.outcome,
+                    best == nullptr ? "none" : space_.name(best->configuration) + " " + gain_text(effect_of(*best), request_)));
+  }
+
+  // The usable trials that are faster than the baseline, best first.
+  std::vector<std::size_t> promising() const {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < result_.trials.size(); ++i) {
+      const Trial& trial = result_.trials[i];
+      if (trial.usable() && !trial.log_effects.empty() && effect_of(trial) < 0) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return effect_of(result_.trials[a]) < effect_of(result_.trials[b]); });
+    return order;
+  }
+
+  // Those among the promising whose outputs agree; the next best takes the place of one that is out.
+  core::Result<std::vector<Standing>> contenders() {
+    std::vector<Standing> accepted;
+    for (const std::size_t i : promising()) {
+      if (accepted.size() >= kMaxContenders || (services_.stopping() && !accepted.empty())) break;
+      if (!accepted.empty() && core::monotonic_ns() > times_.race_until_ns) break;
+      Trial& trial = result_.trials[i];
+      if (!trial.agreement) {
+        services_.progress("comparing the outputs of " + space_.name(trial.configuration));
+        AACO_TRY(bench_.check_outputs(trial, times_.end_ns));
+        AACO_TRY(journal_.add(trial));
+      }
+      if (trial.usable()) accepted.push_back({i, trial.log_effects});
+    }
+    return accepted;
+  }
+
+  core::Status race() {
+    AACO_ASSIGN(std::vector<Standing> standings, contenders());
+    if (standings.empty()) return {};
+    best_ = standings.front().contender;
+    const auto over = [&] { return services_.stopping() || core::monotonic_ns() >= times_.race_until_ns; };
+    while (!over() && (standings.size() > 1 || standings.front().log_effects.size() < kFullRounds)) {
+      AACO_TRY(bench_.renew_baseline());
+      for (Standing& one : standings) {
+        if (over()) break;
+        Trial& trial = result_.trials[one.contender];
+        AACO_TRY(bench_.measure(trial, times_.end_ns));
+        AACO_TRY(journal_.add(trial));
+        one.log_effects = trial.log_effects;
+        show(trial);
+      }
+      std::erase_if(standings, [&](const Standing& one) { return !result_.trials[one.contender].usable(); });
+      if (standings.empty()) break;
+      standings = better_half(std::move(standings));
+      best_ = standings.front().contender;
+    }
+    if (standings.empty()) best_.reset();
+    return {};
+  }
+
+  const OptimizeRequest& request_;
+  const Space& space_;
+  TrialBench& bench_;
+  Journal& journal_;
+  const SearchTimes& times_;
+  const Services& services_;
+  SearchResult result_;
+  std::optional<std::size_t> best_;
+};
+
+}  // namespace
+
+SearchTimes plan_times(std::int64_t begin_ns, std::int64_t budget_ns, std::int64_t baseline_start_ns) {
+  const auto budget = static_cast<double>(budget_ns);
+  const double starts = static_cast<double>(kProofStarts) * static_cast<double>(baseline_start_ns);
+  const double proof = std::clamp(starts, (1 - kExploreShare - kRaceShare) * budget, kMaxProofShare * budget);
+  const double searching = budget - proof;
+  const double explore = searching * kExploreShare / (kExploreShare + kRaceShare);
+  return {begin_ns, begin_ns + static_cast<std::int64_t>(explore), begin_ns + static_cast<std::int64_t>(searching),
+          begin_ns + budget_ns};
+}
+
+core::Result<SearchResult> search_space(const OptimizeRequest& request, const Space& space, TrialBench& bench, Journal& journal,
+                                        const SearchTimes& times, const Services& services) {
+  return Search(request, space, bench, journal, times, services).run();
+}
+
+}  // namespace aaco::workflows

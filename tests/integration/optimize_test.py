@@ -1,0 +1,171 @@
+"""`aaco optimize`: searches configurations, proves the gain, writes it down."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import program
+
+CONSTRUCTOR = '#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void start(void) { %s; }\n'
+
+
+class OptimizeTest(program.ProgramTest):
+    def optimize(self, folder, *options, model='mlp', budget='12s'):
+        outcome = self.aaco('optimize', model, '--budget', budget, '--json', '-o', self.folder / folder, *options)
+        if outcome.code == 3 and 'ONNX Runtime' in outcome.errors and 'unsupported' in outcome.errors:
+            self.skipTest('skipped, no ONNX Runtime on this machine')
+        return outcome
+
+    def search(self, folder, *options, model='mlp', budget='8s'):
+        """A search; with the budget that the program asks for where this machine is too slow for the one given."""
+        outcome = self.optimize(folder, *options, model=model, budget=budget)
+        if outcome.code == 2 and 'use --budget' in outcome.errors:
+            outcome = self.optimize(folder, *options, model=model, budget=outcome.errors.split('use --budget ')[1].split()[0])
+        return outcome
+
+    def space(self, name, axes):
+        path = self.folder / name
+        path.write_text(json.dumps({'schema_version': 1, 'axes': axes}))
+        return path
+
+
+class Search(OptimizeTest):
+    def test_a_gain_is_proven_and_written_down(self):
+        # A call of this model takes about twice as long with 8 items as with one.
+        space = self.space('gain.yaml', [{'id': 'build', 'key': 'ort_library', 'values': ['/nowhere/libonnxruntime.so']},
+                                         {'id': 'batch', 'for': 'throughput', 'key': 'batch', 'values': [8]}])
+        outcome = self.search('gain', '--for', 'throughput', '--threads', 1, '--space', space, budget='10s')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        result = outcome.json()
+        folder = self.folder / 'gain'
+        self.assertEqual(json.loads((folder / 'result.json').read_text())['trials'], result['trials'])
+        by_name = {json.dumps(trial['values'], sort_keys=True): trial for trial in result['trials']}
+        failed = by_name['{"build": "/nowhere/libonnxruntime.so"}']
+        self.assertEqual(failed['outcome'], 'failed')
+        self.assertIn('/nowhere', failed['reason'])
+        self.assertEqual(len(by_name), 2)  # the failed value is not combined
+        best = by_name['{"batch": "8"}']
+        self.assertEqual((best['outcome'], best['batch'], best['agreement']['inputs']), ('ok', 8, 32))
+        self.assertLess(best['agreement']['max_error_ratio'], 1e-3)
+        self.assertTrue(best['nodes_by_provider'])
+        self.assertGreater(result['proof']['interval']['low'], 0.01)
+        self.assertGreater(result['proof']['smallest_detectable_ratio'], 0)
+        for session in (result['proof']['baseline_session'], result['proof']['candidate_session'], result['session']):
+            self.assertEqual(self.aaco('verify', session).code, 0)
+        ran = self.aaco('run', '--config', folder / 'best.yaml', '--warmup', 1, '--iterations', 5, '--no-report', '--json')
+        self.assertEqual(ran.code, 0, ran.errors)
+        self.assertEqual(self.aaco('show', 'latest', '--json').json()['outcome']['batch'], 8)
+        self.check_programs(folder)
+
+    def check_programs(self, folder):
+        compile((folder / 'run.py').read_text(), 'run.py', 'exec')
+        parts = pathlib.Path(os.environ.get('AACO_PARTS', pathlib.Path.home() / '.cache/aaco/parts')) / 'onnxruntime'
+        libraries = sorted(parts.rglob('libonnxruntime.so*'))
+        headers = sorted(parts.rglob('onnxruntime_c_api.h'))
+        if not libraries or not headers or not shutil.which('c++'):
+            return
+        built = subprocess.run(['c++', '-std=c++17', '-Wall', '-Werror', folder / 'run.cc', '-I', headers[0].parent, libraries[0], f'-Wl,-rpath,{libraries[0].parent}',
+                                '-o', folder / 'run'], capture_output=True, text=True, check=False)
+        self.assertEqual(built.returncode, 0, built.stderr)
+        ran = subprocess.run([folder / 'run', folder / 'model.onnx', '20'], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertGreater(float(ran.stdout.split()[1]), 0)
+
+    def test_equal_configurations_keep_what_you_have(self):
+        space = self.space('equal.yaml', [{'id': 'label', 'key': 'session_options.session.label', 'values': ['1', '2']}])
+        outcome = self.search('equal', '--space', space)
+        self.assertEqual(outcome.code, 4, outcome.errors)
+        self.assertIn('keep what you have', outcome.json()['recommendation'])
+        self.assertFalse((self.folder / 'equal' / 'best.yaml').exists())
+        self.assertTrue((self.folder / 'equal' / 'trials.parquet').exists())
+
+    def test_a_crash_and_a_hang_end_their_trial_only(self):
+        libraries = {}
+        for name, body in (('crash', 'abort()'), ('hang', 'sleep(60)')):
+            source, library = self.folder / f'{name}.c', self.folder / f'lib{name}.so'
+            source.write_text(CONSTRUCTOR % body)
+            if not shutil.which('cc'):
+                self.skipTest('skipped, no C compiler')
+            subprocess.run(['cc', '-shared', '-fPIC', source, '-o', library], check=True)
+            libraries[name] = library
+        space = self.space('bad.yaml', [{'id': 'build', 'key': 'ort_library', 'values': [str(path) for path in libraries.values()]},
+                                        {'id': 'arena', 'key': 'session_options.memory_arena', 'values': ['off']}])
+        outcome = self.search('bad', '--space', space, '--no-store', budget='10s')
+        self.assertIn(outcome.code, (0, 4), outcome.errors)
+        outcomes = {next(iter(trial['values'].values())): trial for trial in outcome.json()['trials'] if len(trial['values']) == 1}
+        self.assertEqual(outcomes[str(libraries['crash'])]['outcome'], 'failed')
+        self.assertIn('exited', outcomes[str(libraries['crash'])]['reason'])
+        self.assertEqual(outcomes[str(libraries['hang'])]['outcome'], 'timed_out')
+
+    def test_an_interrupted_search_resumes(self):
+        folder = self.folder / 'resumed'
+        command = [program.PROGRAM, 'optimize', 'mlp', '--budget', '60s', '--no-store', '-o', str(folder)]
+        started = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder,
+                                   env=dict(os.environ, AACO_SESSIONS=str(self.lake)))
+        journal = folder / 'journal.jsonl'
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and started.poll() is None and (not journal.exists() or journal.read_text().count('\n') < 3):
+            time.sleep(0.1)
+        if started.poll() is not None and b'unsupported' in started.stderr.read():
+            self.skipTest('skipped, no ONNX Runtime on this machine')
+        started.send_signal(signal.SIGKILL)
+        started.communicate()
+        with journal.open('a') as file:
+            file.write('{"torn')
+        kept = journal.read_text().count('\n') - 1
+        result = self.search('resumed', '--no-store').json()
+        self.assertEqual(result['counts']['resumed'], kept)
+        self.assertGreaterEqual(result['counts']['tried'], kept)
+        refused = self.optimize('resumed', '--no-store', '--batch', 2)
+        self.refused(refused, 3, 'another search', 'hint')
+
+
+class Refusals(OptimizeTest):
+    def test_dry_run_measures_nothing(self):
+        outcome = self.aaco('optimize', 'mlp', '--dry-run', '--json', '--fix', 'graph_level=basic')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        axes = {axis['axis']: axis for axis in outcome.json()['space']}
+        self.assertEqual(axes['graph_level']['absent'], 'fixed at basic')
+        self.assertIn('--for throughput', axes['batch']['absent'])
+        self.assertIn('off', axes['spinning']['values'])
+        self.assertGreater(outcome.json()['configurations'], 96)
+
+    def test_bad_options(self):
+        for words, message in ((['--tolerance', 'top1=2'], '--tolerance'), (['--slo', '20ms'], 'p99='), (['--fix', 'threads'], 'AXIS=VALUE'),
+                               (['--fix', 'wings=2'], 'unknown axis'), (['--fix', 'arena=maybe'], 'unknown value'),
+                               (['--budget', 'long'], '--budget'), (['--for', 'fame'], '--for'), (['--for', 'energy'], 'sensor')):
+            refused = self.aaco('optimize', 'mlp', '-o', self.folder / 'never', *words)
+            self.refused(refused, 3 if 'energy' in words else 2, message)
+            self.assertFalse((self.folder / 'never').exists(), words)
+        self.refused(self.aaco('optimize', 'mlp'), 2, 'output folder')
+
+    def test_bad_spaces(self):
+        for axes, message in (([], 'at least one axis'), ([{'id': 'a', 'key': 'thread', 'values': [1]}], "unknown key 'thread'"),
+                              ([{'id': 'a', 'key': 'threads', 'values': [0]}], 'at least 1'), ([{'id': 'a', 'values': [1]}], "'key'"),
+                              ([{'id': 'a', 'key': 'threads', 'values': [1]}] * 2, 'more than once'), ([{'id': 'a', 'key': 'threads', 'values': []}], 'no configuration')):
+            refused = self.aaco('optimize', 'mlp', '-o', self.folder / 'never', '--space', self.space('wrong.yaml', axes))
+            self.assertIn(refused.code, (2, 3))
+            self.assertIn(message, refused.errors)
+        self.refused(self.aaco('optimize', 'mlp', '-o', self.folder / 'never', '--space', self.folder / 'absent.yaml'), 3, 'absent.yaml')
+
+    def test_unusable_models_and_folders(self):
+        damaged = self.folder / 'damaged.onnx'
+        damaged.write_bytes(b'not a model')
+        self.refused(self.aaco('optimize', damaged, '-o', self.folder / 'never'), 3, 'damaged.onnx')
+        self.refused(self.aaco('optimize', self.folder / 'absent.onnx', '-o', self.folder / 'never'), 3, 'absent.onnx')
+        occupied = self.folder / 'file'
+        occupied.write_text('')
+        self.refused(self.aaco('optimize', 'mlp', '-o', occupied / 'below'), 3, 'file')
+
+    def test_budget_below_one_trial(self):
+        refused = self.optimize('short', budget='50ms')
+        self.refused(refused, 2, '--budget 50', 'too short', 'use --budget')
+
+    def test_unknown_session_option(self):
+        refused = self.aaco('run', 'mlp', '--session-option', 'wings=on', '--iterations', 1, '--no-report')
+        if 'unsupported' in refused.errors:
+            self.skipTest('skipped, no ONNX Runtime on this machine')
+        self.refused(refused, 2, "unknown session option 'wings'")
