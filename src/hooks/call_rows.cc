@@ -48,7 +48,8 @@ std::string_view domain_of(Group group) {
 }
 
 const Function* find_recorded(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& one) { return name == one.name; });
+  const auto* const found =
+      std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& one) { return name == one.name; });
   return found == std::end(kFunctions) ? nullptr : found;
 }
 
@@ -84,7 +85,7 @@ trace::NameId CallRows::arguments_of(std::int32_t process_id, const Function& fu
   }
   std::uint64_t stream = record.words[wire::stream];
   if (stream == 0 && ends_with_thread_stream(function.name)) stream = kPerThreadStream;
-  if (function.stream >= 0) out.set("stream", hex(stream));
+  if (function.stream != -1) out.set("stream", hex(stream));
   if (function.bytes >= 0) out.set(function.role == Role::collective ? "count" : "bytes", record.words[wire::bytes]);
   if (const auto kind = direction_of(function, record.words[wire::aux]); !kind.empty()) out.set("kind", kind);
   if (record.device != 0) out.set("device", static_cast<int>(record.device));

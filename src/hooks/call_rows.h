@@ -36,7 +36,7 @@ class CallRows {
   void count_memory(std::int32_t process_id, const Function& function, const wire::Record& record);
   std::int32_t rank_of(std::int32_t process_id);
 
-  static constexpr std::size_t kMaxTexts = 200'000;     // different arguments; those beyond are left out of the rows
+  static constexpr std::size_t kMaxTexts = 200'000;       // different arguments; those beyond are left out of the rows
   static constexpr std::size_t kMaxPointers = 5'000'000;  // live allocations
   trace::Sink& sink_;
   std::vector<trace::NameId> names_;  // by function

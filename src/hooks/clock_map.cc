@@ -12,7 +12,8 @@ void ClockMap::add(std::uint64_t raw, std::int64_t monotonic_ns) {
 }
 
 std::int64_t ClockMap::to_ns(std::uint64_t raw) const {
-  auto above = std::upper_bound(pairs_.begin(), pairs_.end(), raw, [](std::uint64_t value, const Pair& pair) { return value < pair.raw; });
+  auto above =
+      std::upper_bound(pairs_.begin(), pairs_.end(), raw, [](std::uint64_t value, const Pair& pair) { return value < pair.raw; });
   above = std::clamp(above, pairs_.begin() + 1, pairs_.end() - 1);
   const Pair& low = *(above - 1);
   const double rate = static_cast<double>(above->ns - low.ns) / static_cast<double>(above->raw - low.raw);

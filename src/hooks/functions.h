@@ -36,7 +36,7 @@ enum class Role : std::uint8_t {
   graph,
   module,
   set_device,
-  get_function,  // (function*, module, name)
+  get_function,       // (function*, module, name)
   register_function,  // (handle, host function, device function, name, ...)
   lookup,             // (name, function*, ...): answers an address
   compute,            // of a library on a stream or handle
@@ -46,13 +46,16 @@ enum class Role : std::uint8_t {
 
 enum class Direction : std::uint8_t { none, by_argument, h2d, d2h, d2d };
 
+inline constexpr std::size_t kConfigStream = 32;  // bytes: after two dim3 and the size of the shared memory
+
 struct Function {
   const char* name;
   Group group;
   Role role;
-  std::uint8_t words;                           // arguments in words of 8 bytes, structures by value counted in words
-  std::int8_t stream, bytes, subject, aux;      // index of the word; -1: none
-  Direction direction;                          // of a copy
+  std::uint8_t words;                       // arguments in words of 8 bytes, structures by value counted in words
+  std::int8_t stream, bytes, subject, aux;  // index of the word; -1: none
+  // stream -2: in the launch configuration that the first word points to, at kConfigStream
+  Direction direction;  // of a copy
 };
 
 inline constexpr Function kFunctions[] = {

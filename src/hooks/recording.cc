@@ -87,9 +87,12 @@ struct Recording::State {
   void take(const RingReader& ring, const wire::Record& record) {
     ++read;
     const auto kind = static_cast<wire::Kind>(record.kind);
-    if (record.function >= kFunctionCount || kind > wire::Kind::text) ++odd;
-    else if (kind == wire::Kind::text) rows->text(ring.process_id(), record);
-    else pending.push_back({ring.process_id(), ring.thread_id(), record});
+    if (record.function >= kFunctionCount || kind > wire::Kind::text)
+      ++odd;
+    else if (kind == wire::Kind::text)
+      rows->text(ring.process_id(), record);
+    else
+      pending.push_back({ring.process_id(), ring.thread_id(), record});
   }
   void retire(const RingReader& ring) {
     lost += ring.lost();
@@ -173,7 +176,8 @@ void Recording::pass(trace::Sink& sink, bool last) {
     unlink(entry->first.c_str());
     entry = state.rings.erase(entry);
   }
-  const auto known = std::min<std::uint32_t>(std::atomic_ref<std::uint32_t>(state.control->processes).load(), wire::kMaxProcesses);
+  const auto known =
+      std::min<std::uint32_t>(std::atomic_ref<std::uint32_t>(state.control->processes).load(), wire::kMaxProcesses);
   for (std::uint32_t i = 0; i < known; ++i) {
     const std::int32_t process = std::atomic_ref<std::int32_t>(state.control->process_ids[i]).load();
     if (process <= 0 || !state.processes.insert(process).second) continue;
@@ -206,8 +210,8 @@ void Recording::warn(Findings& findings, std::int64_t process_id) const {
         "link the shared runtime (nvcc --cudart shared); its calls of the driver are recorded all the same");
   if (state.control->namespaces > 0)
     add("hooks.namespaces",
-        std::to_string(state.control->namespaces) + " libraries were opened by dlmopen in a namespace of their own: calls in them "
-                                                    "were not recorded",
+        "dlmopen opened " + std::to_string(state.control->namespaces) +
+            " libraries in separate namespaces: their calls were not recorded",
         "");
   if (state.control->rings_refused > 0)
     add("hooks.no_ring", "there was no memory for the calls of " + std::to_string(state.control->rings_refused) + " threads",
@@ -215,8 +219,7 @@ void Recording::warn(Findings& findings, std::int64_t process_id) const {
   if (state.control->missing > 0)
     add("hooks.missing_function",
         std::to_string(state.control->missing) + " calls were of functions that no loaded library has; they failed", "");
-  if (state.callers.empty() && findings.warnings.empty())
-    add("hooks.no_calls", "the program made no GPU runtime calls", "");
+  if (state.callers.empty() && findings.warnings.empty()) add("hooks.no_calls", "the program made no GPU runtime calls", "");
 }
 
 Recording::Findings Recording::finish(trace::Sink& sink, std::int64_t process_id) {

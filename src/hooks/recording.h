@@ -27,7 +27,8 @@ struct RecordingOptions {
 class Recording {
  public:
   // Fails with unsupported where this build has no library, or no memory for the rings.
-  static core::Result<std::unique_ptr<Recording>> begin(const RecordingOptions& options, const std::optional<std::string>& preload);
+  static core::Result<std::unique_ptr<Recording>> begin(const RecordingOptions& options,
+                                                        const std::optional<std::string>& preload);
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
   ~Recording();  // removes the folder; programs that go on have lost it, and do not notice

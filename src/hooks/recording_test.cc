@@ -158,7 +158,8 @@ TEST_F(HookedProgram, ForkedAndExecutedChildrenAreFollowed) {
   record({"forks", "100"}, run);
   EXPECT_EQ(run.calls("hipLaunchKernel"), 505);
   std::map<std::int64_t, int> processes;
-  for (const auto& row : run.sink.rows<trace::ApiCallRow>()) processes[row.process_id] += run.sink.text(row.name) == "hipLaunchKernel" ? 1 : 0;
+  for (const auto& row : run.sink.rows<trace::ApiCallRow>())
+    processes[row.process_id] += run.sink.text(row.name) == "hipLaunchKernel" ? 1 : 0;
   EXPECT_EQ(processes.size(), 4U);
 }
 TEST_F(HookedProgram, SignalHandlersMayCall) {
@@ -264,7 +265,8 @@ TEST_F(HookedProgram, ARingThatOverflowsCountsItsLosses) {
 
 TEST_F(HookedProgram, AFolderThatIsGoneChangesNothing) {
   core::Command words{.arguments = {std::string(AACO_HOOKS_STANDS) + "/aaco_hooks_program", "common"}};
-  words.set_environment = {{"LD_PRELOAD", AACO_HOOKS_PRELOAD}, {"AACO_HOOKS", folder_ + "/nothing"}, {"LD_LIBRARY_PATH", AACO_HOOKS_STANDS}};
+  words.set_environment = {
+      {"LD_PRELOAD", AACO_HOOKS_PRELOAD}, {"AACO_HOOKS", folder_ + "/nothing"}, {"LD_LIBRARY_PATH", AACO_HOOKS_STANDS}};
   const auto ran = core::run_command(words);
   ASSERT_TRUE(ran);
   EXPECT_EQ(ran->exit_code, 0) << ran->error_output;

@@ -24,8 +24,8 @@ class RingReader {
   // Passes all finished records on and frees their places. `last`: the writer is gone, so records that it did not finish are
   // passed over and counted.
   void drain(const std::function<void(const wire::Record&)>& take, bool last);
-  [[nodiscard]] bool ended() const;           // its thread is over
-  [[nodiscard]] std::uint64_t lost() const;   // found no room
+  [[nodiscard]] bool ended() const;          // its thread is over
+  [[nodiscard]] std::uint64_t lost() const;  // found no room
   [[nodiscard]] std::uint64_t unfinished() const { return unfinished_; }
   [[nodiscard]] std::uint64_t read() const { return next_; }
 

@@ -67,7 +67,7 @@ TEST(RingReader, StopsAfterOneLap) {
   EXPECT_EQ(drained(*reader, true).size(), wire::kMinRecords);
   EXPECT_TRUE(drained(*reader, true).empty());
 }
-TEST(RingReader, RefusesAFileThatIsNoRing) { EXPECT_FALSE(RingReader::open("/proc/self/exe")); }
+TEST(RingReader, RefusesAnInvalidFile) { EXPECT_FALSE(RingReader::open("/proc/self/exe")); }
 TEST(RingReader, RefusesAMissingFile) { EXPECT_FALSE(RingReader::open("/nowhere/a.ring")); }
 TEST(RingReader, RefusesARingThatIsNotReady) {
   Writer writer;

@@ -28,7 +28,8 @@ std::optional<T> at(std::string_view file, std::uint64_t offset) {
 }
 
 std::string_view text_at(std::string_view file, const Elf64_Shdr& strings, std::uint64_t offset) {
-  if (strings.sh_offset > file.size() || strings.sh_size > file.size() - strings.sh_offset || offset >= strings.sh_size) return {};
+  if (strings.sh_offset > file.size() || strings.sh_size > file.size() - strings.sh_offset || offset >= strings.sh_size)
+    return {};
   const std::string_view section = file.substr(strings.sh_offset + offset, strings.sh_size - offset);
   return section.substr(0, std::min(section.find('\0'), section.size()));
 }

@@ -59,8 +59,8 @@ struct Control {
   std::uint32_t uses_tsc;  // times are of the time-stamp counter, otherwise of CLOCK_MONOTONIC in ns
   std::uint32_t records;   // of each ring
   char reserved[44];
-  std::uint64_t lost;        // calls of threads that have no ring: no memory, no descriptor, or at the thread's end
-  std::uint64_t missing;     // calls of functions that no loaded library has
+  std::uint64_t lost;     // calls of threads that have no ring: no memory, no descriptor, or at the thread's end
+  std::uint64_t missing;  // calls of functions that no loaded library has
   std::uint32_t rings_refused;
   std::uint32_t namespaces;  // opened by dlmopen: no preloaded library is in them
   std::uint32_t processes;   // that ever loaded the library; those beyond kMaxProcesses are only counted

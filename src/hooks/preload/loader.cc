@@ -4,8 +4,8 @@
 
 #include "hooks/preload/state.h"
 
-// dlsym and dlmopen; dlvsym stays the C library's, it finds theirs. What the dynamic loader answers depends on who asks, so a call that is none of our business jumps
-// on with its caller's address in place.
+// dlsym and dlmopen; dlvsym stays the C library's, it finds theirs. What the dynamic loader answers depends on who asks, so a
+// call that is none of our business jumps on with its caller's address in place.
 namespace aaco::hooks {
 
 struct Answer {
@@ -85,8 +85,7 @@ Answer aaco_hook_dlsym(void* handle, const char* name) {
 // A namespace of its own has no preloaded library: what is called in it is not seen, and the recording says so.
 Answer aaco_hook_dlmopen(long where, const char*, int) {
   prepare_loader();
-  if (where != LM_ID_BASE && shared.control != nullptr)
-    __atomic_fetch_add(&shared.control->namespaces, 1, __ATOMIC_RELAXED);
+  if (where != LM_ID_BASE && shared.control != nullptr) __atomic_fetch_add(&shared.control->namespaces, 1, __ATOMIC_RELAXED);
   return {nullptr, 0};
 }
 

@@ -107,9 +107,9 @@ void* wrapper_of(std::size_t function, void* address) {
     void* taken = nullptr;
     void** const place = &reals[function][slot];
     if (slot == 0) taken = __atomic_load_n(place, __ATOMIC_RELAXED);
-    if (taken == address || (slot != 0 && (__atomic_compare_exchange_n(place, &taken, address, false, __ATOMIC_RELAXED,
-                                                                       __ATOMIC_RELAXED) ||
-                                           taken == address)))
+    if (taken == address ||
+        (slot != 0 &&
+         (__atomic_compare_exchange_n(place, &taken, address, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || taken == address)))
       return aaco_hook_entries[function * kSlots + slot];
   }
   return address;

@@ -15,8 +15,8 @@ namespace aaco::hooks {
 inline constexpr unsigned kSlots = 4;
 
 struct Shared {
-  wire::Control* control;            // null: not recording
-  const std::uint64_t* generation;   // of this process; a fork sets it to 0
+  wire::Control* control;           // null: not recording
+  const std::uint64_t* generation;  // of this process; a fork sets it to 0
   bool initialised;
   bool uses_tsc;
 };

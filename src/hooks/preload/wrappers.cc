@@ -81,7 +81,7 @@ struct Wrapper<F, Slot, std::index_sequence<I...>> {
       record->subject = static_cast<std::int32_t>(result) == 0 && a != 0 ? *reinterpret_cast<std::uint64_t*>(a) : 0;
     record->words[wire::start] = start;
     record->words[wire::end] = end;
-    record->words[wire::stream] = pick<kOf.stream>(words);
+    record->words[wire::stream] = stream_of(words);
     record->words[wire::bytes] = pick<kOf.bytes>(words);
     record->words[wire::aux] = pick<kOf.aux>(words);
     const std::uint64_t subject = record->subject;
@@ -92,6 +92,13 @@ struct Wrapper<F, Slot, std::index_sequence<I...>> {
     return result;
   }
 
+  template <std::size_t N>
+  static std::uint64_t stream_of(const long (&words)[N]) {
+    if constexpr (kOf.stream == -2)
+      return words[0] == 0 ? 0 : *reinterpret_cast<const std::uint64_t*>(words[0] + static_cast<long>(kConfigStream));
+    else
+      return pick<kOf.stream>(words);
+  }
   static long missing() {
     if (shared.control != nullptr) __atomic_fetch_add(&shared.control->missing, 1, __ATOMIC_RELAXED);
     return static_cast<unsigned>(kOf.group) < 3 ? kNotFound : kNotReady;
@@ -124,7 +131,7 @@ constexpr std::size_t kFirst = __COUNTER__ + 1;
 
 // In the order of functions.inc, which the macro counts. The linker fills it in: it is there before any constructor.
 extern "C" __attribute__((visibility("hidden"), used)) void* const aaco_hook_entries[] = {
-#define AACO_HOOK_ENTRIES(index)                                                                    \
+#define AACO_HOOK_ENTRIES(index) \
   (void*)kEntry<(index), 0>, (void*)kEntry<(index), 1>, (void*)kEntry<(index), 2>, (void*)kEntry<(index), 3>
 #define AACO_HOOK(...) AACO_HOOK_ENTRIES(__COUNTER__ - kFirst),
 #include "hooks/functions.inc"

@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct { unsigned x, y, z; } dim3;
+typedef struct {
+  unsigned x, y, z;
+} dim3;
 int hipLaunchKernel(const void*, dim3, dim3, void**, size_t, void*);
 int hipMalloc(void**, size_t);
 int hipFree(void*);
@@ -35,12 +37,23 @@ typedef int (*launch_t)(const void*, dim3, dim3, void**, size_t, void*);
 static const dim3 kGrid = {3, 5, 7}, kBlock = {64, 2, 1};
 static const char kKernel;
 
-#define CHECK(condition) do { if (!(condition)) { fprintf(stderr, "line %d: %s\n", __LINE__, #condition); exit(9); } } while (0)
+#define CHECK(condition)                                      \
+  do {                                                        \
+    if (!(condition)) {                                       \
+      fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+      exit(9);                                                \
+    }                                                         \
+  } while (0)
 
 static int launch_ns(long ns) { return hipLaunchKernel(&kKernel, kGrid, kBlock, NULL, (size_t)ns, NULL); }
 static int launch(void) { return launch_ns(0); }
-static void launch_often(long count) { for (long i = 0; i < count; ++i) CHECK(launch() == 0); }
-static void* launching_thread(void* count) { launch_often((long)count); return NULL; }
+static void launch_often(long count) {
+  for (long i = 0; i < count; ++i) CHECK(launch() == 0);
+}
+static void* launching_thread(void* count) {
+  launch_often((long)count);
+  return NULL;
+}
 static int64_t now_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -48,7 +61,8 @@ static int64_t now_ns(void) {
 }
 
 __attribute__((constructor)) static void register_kernels(void) {
-  __hipRegisterFunction(NULL, &kKernel, NULL, "a_kernel_with_a_name_that_is_longer_than_one_record_of_the_ring", 0, NULL, NULL, NULL, NULL, NULL);
+  __hipRegisterFunction(NULL, &kKernel, NULL, "a_kernel_with_a_name_that_is_longer_than_one_record_of_the_ring", 0, NULL, NULL,
+                        NULL, NULL, NULL);
 }
 
 static void common(void) {
@@ -83,11 +97,12 @@ static void* find(const char* library, const char* name) {
 
 // Two versions of HIP at once: each call reaches the one that was asked.
 static void versions(long count) {
-  const launch_t old = (launch_t)find("libamdhip64.so.5", "hipLaunchKernel"), new = (launch_t)find("libamdhip64.so.6", "hipLaunchKernel");
-  int64_t (*given)(void) = (int64_t (*)(void))find("libamdhip64.so.5", "standin_launches");
+  const launch_t old = (launch_t)find("libamdhip64.so.5", "hipLaunchKernel"),
+                 new = (launch_t)find("libamdhip64.so.6", "hipLaunchKernel");
+  int64_t (*given)(void) = (int64_t(*)(void))find("libamdhip64.so.5", "standin_launches");
   for (long i = 0; i < count; ++i) CHECK(old(&kKernel, kGrid, kBlock, NULL, 0, NULL) == 0);
   CHECK(given() == count && standin_launches() == 0);
-  CHECK(new(&kKernel, kGrid, kBlock, NULL, 0, NULL) == 0);
+  CHECK(new (&kKernel, kGrid, kBlock, NULL, 0, NULL) == 0);
   CHECK(given() == count && standin_launches() == 1);
 }
 
@@ -97,7 +112,8 @@ static void cuda(const char* library, long count) {
   int (*get)(void**, void*, const char*) = (int (*)(void**, void*, const char*))find("libcuda.so.1", "cuModuleGetFunction");
   void* function = NULL;
   CHECK(get(&function, NULL, "named") == 0 && function == (void*)0x1005);
-  int (*look)(const char*, void**, int, uint64_t) = (int (*)(const char*, void**, int, uint64_t))find("libcuda.so.1", "cuGetProcAddress");
+  int (*look)(const char*, void**, int, uint64_t) =
+      (int (*)(const char*, void**, int, uint64_t))find("libcuda.so.1", "cuGetProcAddress");
   void* address = NULL;
   CHECK(look("cuNothing", &address, 12000, 0) == 500 && !address);
   CHECK(look("cuMemAlloc", &address, 12000, 0) == 0);
@@ -128,7 +144,10 @@ static void forks(long count) {
     const pid_t child = i == 2 ? (pid_t)syscall(SYS_fork) : fork();
     if (child == 0) {
       launch_often(count);
-      if (i == 0) { execl("/proc/self/exe", "program", "linked", "5", NULL); _exit(8); }
+      if (i == 0) {
+        execl("/proc/self/exe", "program", "linked", "5", NULL);
+        _exit(8);
+      }
       _exit(0);
     }
     int status = 0;
@@ -156,8 +175,14 @@ static void signals(long count) {
 
 static void at_exit(void) { CHECK(launch() == 0); }
 static pthread_key_t key;
-static void at_thread_end(void* value) { (void)value; CHECK(launch() == 0); }
-static void* ending_thread(void* value) { pthread_setspecific(key, value); return NULL; }
+static void at_thread_end(void* value) {
+  (void)value;
+  CHECK(launch() == 0);
+}
+static void* ending_thread(void* value) {
+  pthread_setspecific(key, value);
+  return NULL;
+}
 static void ends(void) {
   pthread_t thread;
   atexit(&at_exit);
@@ -180,8 +205,11 @@ static void late(const char* how, long count) {
     CHECK(launch_ns(1000000) == 0 && hipDeviceSynchronize() == 0);
     if (i % 10 != 9) continue;
     const int64_t until = now_ns() + 20000000;
-    if (!strcmp(how, "sleep")) usleep(20000);
-    else while (now_ns() < until) {}
+    if (!strcmp(how, "sleep"))
+      usleep(20000);
+    else
+      while (now_ns() < until) {
+      }
   }
 }
 
@@ -193,7 +221,8 @@ static void rate(long per_second, double seconds) {
     const int64_t before = now_ns();
     for (int i = 0; i < 100; ++i) launch();
     spent += now_ns() - before, calls += 100;
-    while ((now_ns() - begin) * 1e-9 * (double)per_second < (double)calls) {}
+    while ((now_ns() - begin) * 1e-9 * (double)per_second < (double)calls) {
+    }
   }
   printf("per_call_ns %.3f\n", (double)spent / (double)calls);
 }
@@ -213,23 +242,40 @@ static void work(long per_second, double seconds) {
 int main(int count, char** arguments) {
   const char* mode = count > 1 ? arguments[1] : "linked";
   const long number = count > 2 ? atol(arguments[2]) : 10;
-  if (!strcmp(mode, "linked")) launch_often(number);
-  else if (!strcmp(mode, "common")) common();
-  else if (!strcmp(mode, "versions")) versions(number);
-  else if (!strcmp(mode, "cuda11")) cuda("libcudart.so.11.0", number);
-  else if (!strcmp(mode, "cuda12")) cuda("libcudart.so.12", number);
-  else if (!strcmp(mode, "lookup")) lookup(number);
-  else if (!strcmp(mode, "threads")) threads(number);
-  else if (!strcmp(mode, "forks")) forks(number);
-  else if (!strcmp(mode, "signals")) signals(number);
-  else if (!strcmp(mode, "ends")) ends();
-  else if (!strcmp(mode, "locked")) locked(number);
-  else if (!strcmp(mode, "late")) late(count > 3 ? arguments[3] : "sleep", number);
-  else if (!strcmp(mode, "rate")) rate(number, count > 3 ? atof(arguments[3]) : 1);
-  else if (!strcmp(mode, "work")) work(number, count > 3 ? atof(arguments[3]) : 1);
-  else if (!strcmp(mode, "forever")) for (;;) launch_often(1000), usleep(1000);
-  else if (!strcmp(mode, "namespace")) CHECK(dlmopen(LM_ID_NEWLM, "libamdhip64.so.5", RTLD_NOW));
-  else return 2;
+  if (!strcmp(mode, "linked"))
+    launch_often(number);
+  else if (!strcmp(mode, "common"))
+    common();
+  else if (!strcmp(mode, "versions"))
+    versions(number);
+  else if (!strcmp(mode, "cuda11"))
+    cuda("libcudart.so.11.0", number);
+  else if (!strcmp(mode, "cuda12"))
+    cuda("libcudart.so.12", number);
+  else if (!strcmp(mode, "lookup"))
+    lookup(number);
+  else if (!strcmp(mode, "threads"))
+    threads(number);
+  else if (!strcmp(mode, "forks"))
+    forks(number);
+  else if (!strcmp(mode, "signals"))
+    signals(number);
+  else if (!strcmp(mode, "ends"))
+    ends();
+  else if (!strcmp(mode, "locked"))
+    locked(number);
+  else if (!strcmp(mode, "late"))
+    late(count > 3 ? arguments[3] : "sleep", number);
+  else if (!strcmp(mode, "rate"))
+    rate(number, count > 3 ? atof(arguments[3]) : 1);
+  else if (!strcmp(mode, "work"))
+    work(number, count > 3 ? atof(arguments[3]) : 1);
+  else if (!strcmp(mode, "forever"))
+    for (;;) launch_often(1000), usleep(1000);
+  else if (!strcmp(mode, "namespace"))
+    CHECK(dlmopen(LM_ID_NEWLM, "libamdhip64.so.5", RTLD_NOW));
+  else
+    return 2;
   printf("launches %lld\n", (long long)standin_launches());
   return 0;
 }
