@@ -9,6 +9,8 @@
 namespace aaco::cli {
 namespace {
 
+constexpr int kSwitchHooks = 8;  // after SIGRTMIN: ours, not the child's
+
 // A handler has no arguments of ours: what it needs is here.
 std::atomic<bool> stop_requested{false};
 std::atomic<bool> terminal_lent{false};
@@ -22,6 +24,10 @@ void ask_to_stop(int number) {
 }
 
 void handle(int number, siginfo_t* sender, void*) {
+  if (number == SIGRTMIN + kSwitchHooks) {
+    relay.hooks_off = !relay.hooks_off;
+    return;
+  }
   if (terminal_lent && sender->si_code == SI_KERNEL) return;  // the child got it from the terminal, too
   if (const int target = relay.target; target != 0) {
     relay.last_passed = number;
@@ -52,7 +58,7 @@ void listen_for_stop(Context& context) {
 }
 
 workflows::SignalRelay& relay_signals() {
-  for (const int number : {SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM}) listen_to(number);
+  for (const int number : {SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGRTMIN + kSwitchHooks}) listen_to(number);
   return relay;
 }
 

@@ -16,6 +16,8 @@ struct RecordRequest {
   std::optional<core::Nanoseconds> duration;  // end observing after this long
   core::Nanoseconds telemetry_period{10'000'000};
   bool ebpf = false;            // what the operating system does to the process tree
+  bool hooks = false;           // the calls of GPU runtimes, by a preloaded library
+  bool hook_libraries = false;  // and those of BLAS, DNN and collective libraries
   bool profile = false;         // execute the command again under the GPU profiler that is on the path
   std::string profile_domains;  // what to trace ("kernel,hip"); empty: the usual
   std::string counters;         // hardware counters ("SQ_WAVES,GRBM_COUNT"), in one execution more

@@ -48,6 +48,8 @@ core::Status read_times(RecordOptions& options) {
   if (!request.profile && (!request.profile_domains.empty() || !request.counters.empty() || request.profile_timeout))
     return core::fail(core::ErrorCode::invalid_argument, "--profile-domains, --counters and --profile-timeout require --profile",
                       "add --profile");
+  if (request.hook_libraries && !request.hooks)
+    return core::fail(core::ErrorCode::invalid_argument, "--hook-libraries requires --hooks", "add --hooks");
   return {};
 }
 
@@ -90,6 +92,12 @@ void add_record(CLI::App& app, Context& context) {
   verb->add_flag("--ebpf", options->request.ebpf,
                  "Record operating system events (scheduling delays, sleeps, faults, interrupts, I/O); requires root or CAP_BPF "
                  "and CAP_PERFMON, otherwise skipped with a warning");
+  verb->add_flag(
+      "--hooks", options->request.hooks,
+      "Record the command's calls of the HIP and CUDA runtimes and drivers with a preloaded library; kill -RTMIN+8 PID, "
+      "with the PID of aaco, pauses and resumes it");
+  verb->add_flag("--hook-libraries", options->request.hook_libraries,
+                 "With --hooks: also calls of cuBLAS, cuDNN, NCCL, hipBLAS, MIOpen and RCCL");
   verb->add_option("--tag", options->request.tag, "Tag for the session, to refer to it as tag:NAME");
   verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
   add_isolation_options(*verb, options->request.isolation);

@@ -17,9 +17,9 @@ bool has_terminal() { return ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FI
 }  // namespace
 
 core::Result<AttendedChild> AttendedChild::start(const std::vector<std::string>& command, const Services& services,
-                                                 SignalRelay* relay) {
+                                                 SignalRelay* relay, const Variables& variables) {
   const bool shares_terminal = services.terminal_lent != nullptr && has_terminal();
-  core::Command words{.arguments = command, .output = core::Command::Output::inherit};
+  core::Command words{.arguments = command, .set_environment = variables, .output = core::Command::Output::inherit};
   if (shares_terminal) {
     words.group = core::Command::Group::callers;
     services.terminal_lent->store(true);

@@ -19,8 +19,9 @@ namespace aaco::workflows {
 // comes of it; without one a stop is passed on as SIGINT and the command is killed where it goes on.
 class AttendedChild {
  public:
+  using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;  // of its environment; empty value: unset
   static core::Result<AttendedChild> start(const std::vector<std::string>& command, const Services& services,
-                                           SignalRelay* relay = nullptr);
+                                           SignalRelay* relay = nullptr, const Variables& variables = {});
   AttendedChild(AttendedChild&& other) noexcept;
   AttendedChild& operator=(AttendedChild&&) = delete;
   ~AttendedChild();  // kills and reaps what still runs

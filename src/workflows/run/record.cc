@@ -14,6 +14,7 @@
 #include "workflows/isolation/attended_child.h"
 #include "workflows/live_record.h"
 #include "workflows/run/gpu_profile_pass.h"
+#include "workflows/run/hooked_calls.h"
 #include "workflows/run/python_watch.h"
 #include "workflows/run/scheduler_plane.h"
 #include "workflows/session/table_metrics.h"
@@ -51,6 +52,8 @@ Json request_json(const RecordRequest& request) {
                        {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
                        {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
                        {"ebpf", request.ebpf},
+                       {"hooks", request.hooks},
+                       {"hook_libraries", request.hook_libraries},
                        {"isolation", to_json(request.isolation)},
                        {"profile", request.profile},
                        {"profile_domains", request.profile_domains},
@@ -103,6 +106,10 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   if (request.process_id && request.isolation.wanted())
     return core::fail(core::ErrorCode::invalid_argument,
                       "--isolate requires a command to start: a running process cannot be isolated", "remove --isolate or --pid");
+  if (request.process_id && request.hooks)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "--hooks requires a command to start: a running process cannot preload a library",
+                      "remove --hooks or --pid");
   AACO_ASSIGN(auto profiling, profiling_for(request, services));
   AACO_ASSIGN(auto isolation, Isolation::enter(request.isolation, true, std::nullopt, services));
   const Holding holding(request.relay);
@@ -114,10 +121,13 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   std::optional<SchedulerPlane> plane;
   if (request.ebpf) plane.emplace(request.process_id.value_or(::getpid()), request.process_id.has_value());
   if (plane) plane->resume();
+  std::optional<HookedCalls> hooked;
+  if (request.hooks) hooked.emplace(request.hook_libraries, services);
   const std::int64_t begin = core::monotonic_ns();
   std::optional<AttendedChild> child;
   if (!request.process_id) {
-    auto started = AttendedChild::start(request.command, services, request.relay);
+    auto started = AttendedChild::start(request.command, services, request.relay,
+                                        hooked ? hooked->environment() : AttendedChild::Variables());
     if (!started) {
       (void)core::remove_tree(draft.writer().path());
       outcome.not_started = std::move(started.error());
@@ -139,6 +149,8 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   const auto drain = [&] {
     telemetry.drain(draft.sink());
     if (plane) plane->drain(draft.sink());
+    if (hooked && request.relay != nullptr) hooked->set_enabled(!request.relay->hooks_off);
+    if (hooked) hooked->drain(draft.sink());
     python.look();
   };
   if (child) {
@@ -158,6 +170,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   draft.phase("record", begin, end);
   telemetry.finish(draft.sink(), draft.manifest());
   if (plane) plane->finish(draft.sink(), draft.manifest());
+  if (hooked) hooked->finish(observed, draft);
   trace::Outcome& what = draft.manifest().outcome;
   what.model = request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0]);
   what.process_id = observed;
@@ -169,7 +182,10 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   for (auto& fact : isolation.facts()) subject.push_back(std::move(fact));
   AACO_TRY(draft.write_lockbox(std::move(subject), python.libraries()));
   AACO_TRY(draft.writer().flush());
-  trace::Metrics gpu_metrics;
+  trace::Metrics gpu_metrics, call_metrics;
+  if (hooked) {
+    AACO_ASSIGN(call_metrics, hooked->analyse(draft, services, !profiling));
+  }
   if (profiling && !interrupted) {
     profiling->pass.timeout_ns = request.profile_timeout ? request.profile_timeout->count() : profile_timeout_ns(end - begin);
     AACO_ASSIGN(gpu_metrics, gpu_profile_pass(profiling->pass, profiling->profiler, draft, services));
@@ -178,6 +194,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   LoadedSession loaded(draft.writer().path());
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, 1));
   metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
+  metrics.insert(metrics.end(), std::make_move_iterator(call_metrics.begin()), std::make_move_iterator(call_metrics.end()));
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), interrupted));
   return outcome;
 }

@@ -224,7 +224,8 @@ void fill_host_causes(const Json& gpus, report::Gaps& section) {
 }
 
 // There may be millions: they are summed while they pass, and the longest are kept.
-core::Status fill_gaps(report::ReportModel& model, const std::string& session_path) {
+// `devices`: their named causes.
+core::Status fill_gaps(report::ReportModel& model, const std::string& session_path, const Json& devices) {
   trace::NameTable names;
   std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> causes;
   std::vector<trace::GapRow> longest;
@@ -259,7 +260,7 @@ core::Status fill_gaps(report::ReportModel& model, const std::string& session_pa
   report::Gaps section;
   for (const auto& [name, total] : causes) section.causes.push_back({std::string(names.text({name})), total.first, total.second});
   for (const auto& row : longest) section.longest.push_back(gap_of(row, names));
-  fill_host_causes(model.session.outcome.gpu["gpus"], section);
+  fill_host_causes(devices, section);
   if (scheduled > 0) section.host = {scheduled, run_queue_ns, off_cpu_ns};
   model.sections.gaps = std::move(section);
   return {};
@@ -358,14 +359,15 @@ core::Status fill_gpu(report::ReportModel& model, LoadedSession& loaded, const c
   AACO_TRY(fill_kernels(model, loaded));
   const bool has_kernels = !model.kernels.empty();
   AACO_TRY(fill_totals(model, session_path));
-  if (!has_kernels) return {};
+  // Without kernels there may be known idle times: record --hooks.
+  if (!has_kernels) return fill_gaps(model, session_path, model.session.outcome.rest["gpu_calls"]["devices"]);
   fill_parts(model);
   fill_roofline(model, paths);
   fill_sites(model);
   AACO_TRY(fill_gpu_section(model, session_path, paths));
   AACO_TRY(fill_gpu_strip(model, loaded));
   AACO_TRY(fill_attribution(model, session_path));
-  return fill_gaps(model, session_path);
+  return fill_gaps(model, session_path, model.session.outcome.gpu["gpus"]);
 }
 
 }  // namespace aaco::workflows

@@ -12,6 +12,7 @@
 #include "workflows/session/traced_devices.h"
 #include "workflows/session_report/record_verdict.h"
 #include "workflows/session_report/report_attainable.h"
+#include "workflows/session_report/report_calls.h"
 #include "workflows/session_report/report_decoder.h"
 #include "workflows/session_report/report_gpu.h"
 #include "workflows/session_report/report_insight.h"
@@ -98,6 +99,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   AACO_TRY(fill_insight(model, session_path));
   if (model.session.kind == "record" && model.why.empty())
     if (auto used = record_verdict(model)) model.why.push_back(std::move(used->why));
+  if (auto calls = gpu_calls_statement(model)) model.why.push_back(std::move(*calls));
   AACO_TRY(fill_scheduling(model, session_path));
   const auto of_gpu = gpu_verdict(model);
   VerdictText verdict = of_gpu ? *of_gpu : verdict_of(model);

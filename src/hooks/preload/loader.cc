@@ -1,0 +1,92 @@
+#include "hooks/preload/loader.h"
+
+#include <dlfcn.h>
+
+#include "hooks/preload/state.h"
+
+// dlsym and dlmopen; dlvsym stays the C library's, it finds theirs. What the dynamic loader answers depends on who asks, so a
+// call that is none of our business jumps on with its caller's address in place.
+namespace aaco::hooks {
+
+struct Answer {
+  void* address;
+  std::uint64_t is_answer;  // 0: jump on
+};
+
+extern "C" {
+__attribute__((visibility("hidden"))) void* aaco_hook_real_dlsym = nullptr;
+__attribute__((visibility("hidden"))) void* aaco_hook_real_dlmopen = nullptr;
+__attribute__((visibility("hidden"), used)) Answer aaco_hook_dlsym(void* handle, const char* name);
+__attribute__((visibility("hidden"), used)) Answer aaco_hook_dlmopen(long where, const char* file, int flags);
+}
+
+// Call with the arguments in registers, keep them, jump on where the answer is none.
+__asm__(R"(
+.macro aaco_pass name
+  .globl \name
+  .type \name, @function
+\name:
+  endbr64
+  pushq %rdi
+  pushq %rsi
+  pushq %rdx
+  call aaco_hook_\name
+  movq %rdx, %rcx
+  popq %rdx
+  popq %rsi
+  popq %rdi
+  testq %rcx, %rcx
+  jne 1f
+  jmp *aaco_hook_real_\name(%rip)
+1: ret
+  .size \name, .-\name
+.endm
+.text
+aaco_pass dlsym
+aaco_pass dlmopen
+)");
+
+void* real_dlsym(void* handle, const char* name) {
+  return reinterpret_cast<void* (*)(void*, const char*)>(aaco_hook_real_dlsym)(handle, name);
+}
+
+void prepare_loader() {
+  if (aaco_hook_real_dlsym != nullptr) return;
+  for (const char* version : {"GLIBC_2.34", "GLIBC_2.3.4"})
+    if (aaco_hook_real_dlmopen == nullptr) aaco_hook_real_dlmopen = dlvsym(RTLD_NEXT, "dlmopen", version);
+  void* found = nullptr;
+  for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5"})
+    if (found == nullptr) found = dlvsym(RTLD_NEXT, "dlsym", version);
+  __atomic_store_n(&aaco_hook_real_dlsym, found, __ATOMIC_RELEASE);
+}
+
+namespace {
+
+// Of a name in the global scope, where this library's own symbol is found first.
+Answer answer_for_all(std::size_t function) {
+  if (real_of(function, 0) == nullptr) return {nullptr, 1};
+  return {aaco_hook_entries[function * kSlots], 1};
+}
+
+}  // namespace
+
+Answer aaco_hook_dlsym(void* handle, const char* name) {
+  prepare_loader();
+  const int function = find_function(name, false);
+  // RTLD_NEXT asks from inside another library in between, which is not to find this one again.
+  if (function < 0 || handle == RTLD_NEXT) return {nullptr, 0};
+  const auto index = static_cast<std::size_t>(function);
+  if (handle == RTLD_DEFAULT) return answer_for_all(index);
+  void* const address = real_dlsym(handle, name);
+  if (address == aaco_hook_exports(index)) return answer_for_all(index);
+  return {wrapper_of(index, address), 1};
+}
+
+// A namespace of its own has no preloaded library: what is called in it is not seen, and the recording says so.
+Answer aaco_hook_dlmopen(long where, const char*, int) {
+  prepare_loader();
+  if (where != LM_ID_BASE && shared.control != nullptr) __atomic_fetch_add(&shared.control->namespaces, 1, __ATOMIC_RELAXED);
+  return {nullptr, 0};
+}
+
+}  // namespace aaco::hooks
