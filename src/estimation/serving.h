@@ -150,8 +150,10 @@ struct ServingEstimate {
 
 // Fails with invalid_argument for a plan or load that cannot be, with exhausted where the weights do not fit, with unsupported
 // where the device lacks a needed figure.
+// `fits`: of operators, of the device and its relatives; null: all at the specification's rates.
 core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model, const hardware::Device& device,
-                                               const ServingRequest& request, const ServingRules& rules);
+                                               const ServingRequest& request, const ServingRules& rules,
+                                               const CalibrationSet* fits = nullptr);
 
 struct ServingLimits {
   std::optional<double> first_token_ns, output_token_ns;
@@ -165,7 +167,8 @@ struct PlanSearch {
 // All plans of powers of two on up to `gpus` GPUs, at `concurrency` requests in flight or, empty, at powers of two of them.
 core::Result<PlanSearch> search_plans(const DecoderArchitecture& model, const hardware::Device& device,
                                       const ServingRequest& request, std::int64_t gpus, std::optional<double> concurrency,
-                                      const ServingLimits& limits, const ServingRules& rules);
+                                      const ServingLimits& limits, const ServingRules& rules,
+                                      const CalibrationSet* fits = nullptr);
 
 core::Json to_json(const ServingEstimate& estimate);
 

@@ -261,9 +261,11 @@ class Compare(program.ProgramTest):
         self.assertEqual(outcome.code, 0, outcome.errors)
         points = outcome.json()['points']
         self.assertEqual(len(points), 16)
-        self.assertEqual([point['rank'] for point in points], list(range(1, 17)))
-        times = [point['estimate']['latency']['value'] for point in points]
-        self.assertEqual(times, sorted(times))
+        self.assertEqual([point['rank'] for point in points], 2 * list(range(1, 9)), 'each model has its own ranking')
+        self.assertEqual([point['model'] for point in points], 8 * ['resnet18'] + 8 * ['resnet50'])
+        for ranked in (points[:8], points[8:]):
+            times = [point['estimate']['latency']['value'] for point in ranked]
+            self.assertEqual(times, sorted(times))
 
     def test_duplicate_combinations_are_reported_once(self):
         outcome = self.aaco('compare', 'mlp', 'mlp', '--hardware', 'H100,nvidia_h100_sxm5_80gb', '--batches', '1,2,1', '--dtypes', 'fp16,FP16', '--json')

@@ -266,7 +266,8 @@ std::string_view to_string(FirstTokenTerm term) {
 }
 
 core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model, const hardware::Device& device,
-                                               const ServingRequest& request, const ServingRules& rules) {
+                                               const ServingRequest& request, const ServingRules& rules,
+                                               const CalibrationSet* fits) {
   AACO_TRY(check(model, request));
   ServingStack stack = rules.stacks.front();
   if (!request.stack.empty()) {
@@ -298,6 +299,7 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   const auto& link = device.device_link ? device.device_link : device.host_link;
   served.link_bytes_per_s = one_node && link ? link->bytes_per_s.value : rules.network_bytes_per_s;
   served.direct_links = one_node && device.device_link.has_value();
+  served.times = OperatorTimes(fits, facts_of(device), request.stack.empty() ? std::string() : stack.name);
 
   ServingEstimate out;
   out.model = model.name;

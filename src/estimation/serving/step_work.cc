@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "estimation/kernel.h"
 #include "estimation/serving/collectives.h"
@@ -17,18 +20,29 @@ constexpr double kVectorKernels = 4;      // the same as fused kernels
 constexpr double kExpertKernels = 6;      // routing, sorting, two grouped products, activation, sum
 constexpr double kChoiceLatencyS = 7e-6;  // to choose a collective's algorithm
 
+constexpr std::int64_t kMeasuredLatent = 512;  // values of a token's cache in DeepSeek's models, which alone were measured
+
 double real(std::int64_t value) { return static_cast<double>(value); }
+std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround(value)); }
 
 struct Builder {
   const ServedModel& served;
   const StepTokens& tokens;
   StepWork work;
 
+  // As measured kernels of such a shape take, where there are some; else at the specification's rates.
+  [[nodiscard]] double timed(const Kernel& kernel, double specified) const {
+    return served.times.seconds(kernel).value_or(specified);
+  }
+
   // rows x k times k x n, in every one of `times` layers.
   void product(WorkClass kind, const WeightType& type, double rows, double n, double k, double times) {
+    if (times <= 0) return;
     const double flops = 2 * rows * n * k;
     const double bytes = n * k * type.bytes + rows * (n + k) * kActivationBytes;
-    work[kind] += {flops * times, bytes * times, std::max(flops / type.flops_per_s, bytes / served.bytes_per_s) * times, times};
+    const double seconds = timed({GemmShape{1, whole(rows), whole(n), whole(k)}, type.name},
+                                 std::max(flops / type.flops_per_s, bytes / served.bytes_per_s));
+    work[kind] += {flops * times, bytes * times, seconds * times, times};
   }
 
   void projections() {
@@ -72,9 +86,11 @@ struct Builder {
     const double flops = 2 * matrices * inner * real(m.hidden) * visits;
     const double bytes = own * matrices * inner * real(m.hidden) * served.experts.bytes +
                          visits * (2 * real(m.hidden) + 3 * inner) * kActivationBytes;
-    work[WorkClass::experts] +=
-        {flops * layers, bytes * layers, std::max(flops / served.experts.flops_per_s, bytes / served.bytes_per_s) * layers,
-         kExpertKernels * layers};
+    const ExpertsShape shape{whole(rows),   m.hidden, e.intermediate, e.count, e.per_token, m.gated, whole(tensor / groups),
+                             whole(groups), 0};
+    const double seconds =
+        timed({shape, served.experts.name}, std::max(flops / served.experts.flops_per_s, bytes / served.bytes_per_s));
+    work[WorkClass::experts] += {flops * layers, bytes * layers, seconds * layers, kExpertKernels * layers};
     feed_forward(real(e.shared_intermediate), layers);
   }
 
@@ -88,7 +104,10 @@ struct Builder {
     const double seen = full * tokens.cached + windowed * std::min(tokens.cached, window);
     ClassWork& out = work[WorkClass::attention];
     const double read = tokens.decoding * seen * value_bytes, multiplied = tokens.decoding * seen * heads * 2 * dims;
-    out += {multiplied, read, std::max(read / served.bytes_per_s, multiplied / served.plain.flops_per_s), real(m.layers)};
+    const double specified = std::max(read / served.bytes_per_s, multiplied / served.plain.flops_per_s);
+    if (tokens.decoding > 0)
+      out += {multiplied, read, of_layers(full, windowed, {false, tokens.decoding, 1, tokens.cached}).value_or(specified),
+              real(m.layers)};
     if (tokens.prompts <= 0) return;
     const double prompt_dims =
         m.latent ? real(m.latent->key_dim + m.latent->rotary_dim + m.latent->value_dim) : 2 * real(m.head_dim);
@@ -97,7 +116,37 @@ struct Builder {
     const double flops = tokens.prompts * pairs * heads * 2 * prompt_dims;
     const double bytes =
         tokens.prompts * tokens.prompt * real(m.layers) * (value_bytes + 2 * heads * real(m.head_dim) * kActivationBytes);
-    out += {flops, bytes, std::max(flops / served.plain.flops_per_s, bytes / served.bytes_per_s), 0};
+    const double computed = std::max(flops / served.plain.flops_per_s, bytes / served.bytes_per_s);
+    out += {flops, bytes, of_layers(full, windowed, {true, tokens.prompts, tokens.prompt, tokens.prompt}).value_or(computed), 0};
+  }
+
+  struct Attended {
+    bool prefill = false;
+    double sequences = 0, query = 1, keys = 0;
+  };
+  // Measured attention of all layers; empty where there are no measurements of one of its kinds.
+  [[nodiscard]] std::optional<double> of_layers(double full, double windowed, const Attended& tokens_of) const {
+    const DecoderArchitecture& m = served.model;
+    const std::string cache = served.cache_bytes <= 1 ? "fp8" : "bf16";
+    const std::int64_t heads = std::max<std::int64_t>(1, m.heads / served.plan.tensor), batch = whole(tokens_of.sequences),
+                       query = whole(tokens_of.query), keys = std::max(whole(tokens_of.keys), query);
+    if (m.latent) {
+      if (m.latent->cache_rank != kMeasuredLatent || windowed > 0) return std::nullopt;
+      const auto one = served.times.seconds({LatentAttentionShape{tokens_of.prefill, batch, heads, query, keys, cache}, "bf16"});
+      return one ? std::optional(*one * full) : std::nullopt;
+    }
+    AttentionShape shape{tokens_of.prefill, batch, query,
+                         keys - query,      heads, std::max<std::int64_t>(1, m.kv_heads / served.plan.tensor),
+                         m.head_dim,        cache};
+    double sum = 0;
+    for (const auto& [layers, window] : {std::pair{full, std::int64_t{0}}, std::pair{windowed, m.window}}) {
+      if (layers <= 0) continue;
+      shape.window = window;
+      const auto one = served.times.seconds({shape, "bf16"});
+      if (!one) return std::nullopt;
+      sum += *one * layers;
+    }
+    return sum;
   }
 
   void exchange() {
@@ -108,8 +157,12 @@ struct Builder {
     const Collective sum = all_reduce(row, tensor, served.link_bytes_per_s, kChoiceLatencyS, served.direct_links);
     const double sums = 2 * real(m.layers) - (across ? real(m.expert_layers()) : 0);
     ClassWork& out = work[WorkClass::exchange];
-    out += {0, sums * row * (tensor > 1 ? 2 : 0), sums * sum.seconds, tensor > 1 ? sums : 0};
-    work.messages += sums * sum.messages;
+    const auto measured =
+        tensor > 1 && served.direct_links
+            ? served.times.seconds({CollectiveShape{"all_reduce", served.plan.tensor, served.plan.tensor, row}, "fp16"})
+            : std::nullopt;
+    out += {0, sums * row * (tensor > 1 ? 2 : 0), sums * measured.value_or(sum.seconds), tensor > 1 ? sums : 0};
+    if (!measured) work.messages += sums * sum.messages;  // measured ones have their latency within
     if (across) {
       const Collective sent = all_to_all(row * real(m.experts->per_token), groups, served.link_bytes_per_s);
       const double times = 2 * real(m.expert_layers());
