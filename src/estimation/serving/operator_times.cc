@@ -1,5 +1,7 @@
 #include "estimation/serving/operator_times.h"
 
+#include <algorithm>
+
 #include "estimation/latency.h"
 
 namespace aaco::estimation {
@@ -14,29 +16,29 @@ std::string widened_name(const std::string& type, const DeviceFacts& device) {
 
 }  // namespace
 
-std::string OperatorTimes::measured_type(const Kernel& kernel) const {
-  const std::string type = widened_name(kernel.type, device_);
-  const auto entry = fits_->entries().find(device_.id);
-  const auto asked = operands_of(type);
-  if (entry == fits_->entries().end() || !asked) return type;
-  const LatencyModel* best = nullptr;
-  for (const LatencyModel& model : entry->second.calibration.latency) {
-    if (model.kind != kind_of(kernel) || model.quality.sites < CalibrationSet::kTestedSites) continue;
-    if (model.type == type) return type;
-    const auto theirs = operands_of(model.type);
-    if (!theirs || theirs->computed != asked->computed || theirs->weight_bytes != asked->weight_bytes) continue;
-    if (best == nullptr || model.quality.rows > best->quality.rows) best = &model;
+// A fit of another variant of the type is of no use here: H200's products in blocks were issued in several steps of 50 us.
+std::optional<Level> OperatorTimes::level_of(const Kernel& kernel) const {
+  std::optional<Level> best;
+  for (const auto& [id, entry] : fits_->entries()) {
+    if (entry.facts.vendor != device_.vendor || entry.facts.is_cpu != device_.is_cpu) continue;
+    const auto& models = entry.calibration.latency;
+    const bool measured = std::any_of(models.begin(), models.end(), [&](const LatencyModel& model) {
+      return model.kind == kind_of(kernel) && model.type == kernel.type && model.quality.sites >= CalibrationSet::kTestedSites;
+    });
+    if (measured && id == device_.id) return Level::calibrated;
+    if (measured) best = Level::interpolated;
   }
-  return best != nullptr ? best->type : type;
+  return best;
 }
 
 std::optional<double> OperatorTimes::seconds(Kernel kernel) const {
   if (fits_ == nullptr) return std::nullopt;
-  kernel.type = measured_type(kernel);
+  kernel.type = widened_name(kernel.type, device_);
   if (has_programs(kind_of(kernel))) kernel.program = stack_;
-  const auto made = estimate(kernel, device_, fits_);
-  if (!made || made->level == Level::theoretical) return std::nullopt;
-  return made->seconds;
+  const auto level = level_of(kernel);
+  const auto made = level ? std::optional(estimate(kernel, device_, fits_, *level)) : std::nullopt;
+  if (!made || !*made || (*made)->level == Level::theoretical) return std::nullopt;
+  return (*made)->seconds;
 }
 
 }  // namespace aaco::estimation

@@ -6,6 +6,7 @@
 #include "estimation/calibrated.h"
 #include "estimation/device_facts.h"
 #include "estimation/kernel.h"
+#include "estimation/latency.h"
 
 namespace aaco::estimation {
 
@@ -16,12 +17,11 @@ class OperatorTimes {
   OperatorTimes(const CalibrationSet* fits, DeviceFacts device, std::string stack)
       : fits_(fits), device_(std::move(device)), stack_(std::move(stack)) {}
 
-  // Empty where nothing like the kernel was measured, or its shape is not valid. Its type is that of the weights ("fp8"): the
-  // device's own kernels for it may be of a variant ("fp8_block").
+  // Empty where no such kernel of its type was measured on the device or one of its vendor, or its shape is not valid.
   [[nodiscard]] std::optional<double> seconds(Kernel kernel) const;
 
  private:
-  [[nodiscard]] std::string measured_type(const Kernel& kernel) const;
+  [[nodiscard]] std::optional<Level> level_of(const Kernel& kernel) const;
 
   const CalibrationSet* fits_;
   DeviceFacts device_;
