@@ -60,6 +60,7 @@ struct AchievedRate {
 // data/rules/serving.yaml.
 struct ServingRules {
   std::array<double, kServingTerms> coefficients{};
+  std::array<double, kServingTerms> specified{};  // times at the specification's rates over those of measured kernels
   std::array<double, kFirstTokenTerms> first_token{};
   double low = 0, high = 0;                          // 90 % bounds of log(measured / estimate) of models a fit had not seen
   double first_token_low = 0, first_token_high = 0;  //
@@ -104,8 +105,9 @@ struct ServingRequest {
 // Work of one class in one step on one GPU.
 struct ClassWork {
   double flops = 0, bytes = 0;
-  double seconds = 0;  // at the specification's rates
+  double seconds = 0;  // as measured kernels take, else at the specification's rates
   double kernels = 0;
+  double specified = 0;  // of seconds, those at the specification's rates
   ClassWork& operator+=(const ClassWork& other);
 };
 enum class WorkClass : std::uint8_t { products, experts, attention, vectors, exchange };

@@ -30,9 +30,11 @@ struct Builder {
   const StepTokens& tokens;
   StepWork work;
 
-  // As measured kernels of such a shape take, where there are some; else at the specification's rates.
-  [[nodiscard]] double timed(const Kernel& kernel, double specified) const {
-    return served.times.seconds(kernel).value_or(specified);
+  // As measured kernels take, where there are some; else at the specification's rates.
+  static ClassWork timed(double flops, double bytes, std::optional<double> measured, double specified, double times,
+                         double kernels) {
+    return {flops * times, bytes * times, measured.value_or(specified) * times, kernels * times,
+            measured ? 0 : specified * times};
   }
 
   // rows x k times k x n, in every one of `times` layers.
@@ -40,9 +42,8 @@ struct Builder {
     if (times <= 0) return;
     const double flops = 2 * rows * n * k;
     const double bytes = n * k * type.bytes + rows * (n + k) * kActivationBytes;
-    const double seconds = timed({GemmShape{1, whole(rows), whole(n), whole(k)}, type.name},
-                                 std::max(flops / type.flops_per_s, bytes / served.bytes_per_s));
-    work[kind] += {flops * times, bytes * times, seconds * times, times};
+    work[kind] += timed(flops, bytes, served.times.seconds({GemmShape{1, whole(rows), whole(n), whole(k)}, type.name}),
+                        std::max(flops / type.flops_per_s, bytes / served.bytes_per_s), times, 1);
   }
 
   void projections() {
@@ -88,9 +89,9 @@ struct Builder {
                          visits * (2 * real(m.hidden) + 3 * inner) * kActivationBytes;
     const ExpertsShape shape{whole(rows),   m.hidden, e.intermediate, e.count, e.per_token, m.gated, whole(tensor / groups),
                              whole(groups), 0};
-    const double seconds =
-        timed({shape, served.experts.name}, std::max(flops / served.experts.flops_per_s, bytes / served.bytes_per_s));
-    work[WorkClass::experts] += {flops * layers, bytes * layers, seconds * layers, kExpertKernels * layers};
+    work[WorkClass::experts] +=
+        timed(flops, bytes, served.times.seconds({shape, served.experts.name}),
+              std::max(flops / served.experts.flops_per_s, bytes / served.bytes_per_s), layers, kExpertKernels);
     feed_forward(real(e.shared_intermediate), layers);
   }
 
@@ -106,8 +107,8 @@ struct Builder {
     const double read = tokens.decoding * seen * value_bytes, multiplied = tokens.decoding * seen * heads * 2 * dims;
     const double specified = std::max(read / served.bytes_per_s, multiplied / served.plain.flops_per_s);
     if (tokens.decoding > 0)
-      out += {multiplied, read, of_layers(full, windowed, {false, tokens.decoding, 1, tokens.cached}).value_or(specified),
-              real(m.layers)};
+      out += timed(multiplied, read, of_layers(full, windowed, {false, tokens.decoding, 1, tokens.cached}), specified, 1,
+                   real(m.layers));
     if (tokens.prompts <= 0) return;
     const double prompt_dims =
         m.latent ? real(m.latent->key_dim + m.latent->rotary_dim + m.latent->value_dim) : 2 * real(m.head_dim);
@@ -117,7 +118,7 @@ struct Builder {
     const double bytes =
         tokens.prompts * tokens.prompt * real(m.layers) * (value_bytes + 2 * heads * real(m.head_dim) * kActivationBytes);
     const double computed = std::max(flops / served.plain.flops_per_s, bytes / served.bytes_per_s);
-    out += {flops, bytes, of_layers(full, windowed, {true, tokens.prompts, tokens.prompt, tokens.prompt}).value_or(computed), 0};
+    out += timed(flops, bytes, of_layers(full, windowed, {true, tokens.prompts, tokens.prompt, tokens.prompt}), computed, 1, 0);
   }
 
   struct Attended {
@@ -161,16 +162,16 @@ struct Builder {
         tensor > 1 && served.direct_links
             ? served.times.seconds({CollectiveShape{"all_reduce", served.plan.tensor, served.plan.tensor, row}, "fp16"})
             : std::nullopt;
-    out += {0, sums * row * (tensor > 1 ? 2 : 0), sums * measured.value_or(sum.seconds), tensor > 1 ? sums : 0};
+    out += timed(0, row * (tensor > 1 ? 2 : 0), measured, sum.seconds, sums, tensor > 1 ? 1 : 0);
     if (!measured) work.messages += sums * sum.messages;  // measured ones have their latency within
     if (across) {
       const Collective sent = all_to_all(row * real(m.experts->per_token), groups, served.link_bytes_per_s);
       const double times = 2 * real(m.expert_layers());
-      out += {0, times * row * real(m.experts->per_token), times * sent.seconds, times};
+      out += timed(0, row * real(m.experts->per_token), std::nullopt, sent.seconds, times, 1);
       work.messages += times * sent.messages;
     }
     const double stages = real(served.plan.pipeline) - 1;
-    out += {0, stages * row, stages * row / served.link_bytes_per_s, stages};
+    out += timed(0, row, std::nullopt, row / served.link_bytes_per_s, stages, 1);
     work.messages += stages;
   }
 };
@@ -193,6 +194,7 @@ ClassWork& ClassWork::operator+=(const ClassWork& other) {
   bytes += other.bytes;
   seconds += other.seconds;
   kernels += other.kernels;
+  specified += other.specified;
   return *this;
 }
 
