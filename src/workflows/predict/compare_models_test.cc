@@ -67,7 +67,7 @@ TEST_F(CompareModels, AModelThatDoesNotFitRanksBehindASlowerDeviceThatHasRoom) {
   EXPECT_LT(made[1].prediction->estimate.latency.value, made[0].prediction->estimate.latency.value);
   EXPECT_EQ(comparison_table(made).rows[1][13], "false");
 }
-TEST_F(CompareModels, EachModelHasARankingOfItsOwn) {
+TEST_F(CompareModels, ModelsAreRankedSeparately) {
   request_.models = {kWide, "zoo:mlp"};
   request_.hardware = {"nvidia_a10_pcie_24gb", "nvidia_h100_sxm5_80gb"};
   const auto made = points();
