@@ -40,9 +40,14 @@ fit() {
 }
 
 only=("$@")
-fit nvidia_a100_sxm4_80gb --measurements "$rows/gemm.csv.gz" --elsewhere "$rows/second_laboratory.csv.gz" --licence "$aiconfigurator" --licence "$vidur"
+# Kernels of serving stacks; collectives of one laboratory (the other's have another floor and other sizes).
+stacks=(--measurements "$work/collectives.csv")
+for table in attention_decode attention_prefill mla moe; do stacks+=(--measurements "$rows/$table.csv.gz"); done
+zcat "$rows/collectives.csv.gz" | grep -v '^[^,]*,vidur' > "$work/collectives.csv"
+fit nvidia_a100_sxm4_80gb --measurements "$rows/gemm.csv.gz" "${stacks[@]}" --elsewhere "$rows/second_laboratory.csv.gz" "${elsewhere[@]}" \
+  --licence "$aiconfigurator" --licence "$vidur"
 fit nvidia_h100_sxm5_80gb --measurements "$rows/gemm.csv.gz" --measurements "$rows/attention.csv.gz" --licence "$aiconfigurator" "${elsewhere[@]}"
-fit nvidia_h200_sxm5_141gb --measurements "$rows/gemm.csv.gz" --licence "$aiconfigurator" "${elsewhere[@]}"
+fit nvidia_h200_sxm5_141gb --measurements "$rows/gemm.csv.gz" "${stacks[@]}" --licence "$aiconfigurator" "${elsewhere[@]}"
 fit amd_instinct_mi300x_192gb --measurements "$rows/gemm.csv.gz" --licence "$aiter" "${elsewhere[@]}"
 fit amd_instinct_mi308x_192gb --measurements "$rows/gemm.csv.gz" --licence "$aiter" "${elsewhere[@]}"
 fit amd_instinct_mi100_32gb --measurements "$rows/gemm.csv.gz" --measurements "$rows/conv2d.csv.gz" --measurements "$rows/vector.csv.gz" \

@@ -57,14 +57,21 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
+// What a stack's kernel takes in the mean: floor + compute x the specification's time to compute + memory x that to move.
+struct ProgramCost {
+  double floor_s = 0, compute = 1, memory = 1;
+  bool operator==(const ProgramCost&) const = default;
+};
+
 // The time of one kind of kernel in one type on one device.
 struct LatencyModel {
   std::string kind, type;
   Ceilings ceilings;
   Extent extent;
-  std::vector<std::string> operators;           // of vector kernels, numbered by their place
+  std::vector<std::string> operators;           // of vector kernels, or kernels of stacks, numbered by their place
+  std::vector<ProgramCost> programs;            // of kernels of stacks, which the trees correct; else empty
   std::map<std::string, std::int64_t> classes;  // rows by class_of(): phases of attention, batched products; empty: not known
-  std::vector<stats::BoostedTrees> trees;       // each answers log(time / (roofline + floor)); their mean counts
+  std::vector<stats::BoostedTrees> trees;       // each answers log(time / nominal_seconds()); their mean counts
   Bounds bounds;
   Quality quality;
   bool operator==(const LatencyModel&) const = default;

@@ -21,6 +21,7 @@ struct DeviceFacts {
   double memory_bytes_per_s = 0;              // 0: unknown
   double cache_bytes = 0;                     // the largest cache all units share; 0: none or unknown
   double power_watts = 0;                     // limit; 0: unknown
+  double link_bytes_per_s = 0;                // one direction, to the other devices of a node; 0: unknown
   // Some peak is what a probe of the machine reached, which may have been disturbed: it is no limit of what the device can do.
   bool measured_peaks = false;
 };

@@ -31,9 +31,46 @@ struct ConvolutionShape {
 struct AttentionShape {
   bool prefill = true;
   std::int64_t batch = 1, query = 0, past = 0, heads = 0, kv_heads = 0, head_dim = 0;
-  std::string kv_type;  // of the cache, as Kernel::type
-  bool causal = true;   // else every query sees all keys, and `past` is negative where there are fewer keys than queries
+  std::string kv_type;      // of the cache, as Kernel::type
+  bool causal = true;       // else every query sees all keys, and `past` is negative where there are fewer keys than queries
+  std::int64_t window = 0;  // keys that a query sees at most; 0: all
   bool operator==(const AttentionShape&) const = default;
+};
+
+// DeepSeek's attention on a latent cache (512 values and 64 rotated ones per token, shared by all heads), without its
+// projections. Prefill is causal over `keys` tokens with heads of 192 and 128 values; decode has one new token per sequence, the
+// last of `keys`.
+struct LatentAttentionShape {
+  bool prefill = true;
+  std::int64_t batch = 1, heads = 0, query = 1, keys = 0;
+  std::string kv_type;  // of the cache, as Kernel::type
+  bool operator==(const LatentAttentionShape&) const = default;
+};
+
+// A layer of experts on one rank: routing and the grouped products. inter and experts are the layer's, which `tensor` and
+// `expert` ranks divide.
+struct ExpertsShape {
+  std::int64_t tokens = 1, hidden = 0, inter = 0, experts = 1, per_token = 1;
+  bool gated = true;  // three matrices, else two
+  std::int64_t tensor = 1, expert = 1;
+  double skew = 0;  // exponent of the power law by which tokens choose experts; 0: evenly
+  bool operator==(const ExpertsShape&) const = default;
+};
+
+// What tokens that choose evenly bring to a rank.
+struct ExpertLoad {
+  double visits = 0;   // rows of all experts together
+  double experts = 0;  // with at least one row, expected
+};
+ExpertLoad load_of(const ExpertsShape& shape);
+
+// An exchange between ranks. bytes as nccl-tests counts them: of all_reduce a rank's buffer, of all_gather the result, of
+// reduce_scatter the input, of all_to_all and send_recv what is sent.
+struct CollectiveShape {
+  std::string op;
+  std::int64_t ranks = 2, ranks_per_node = 2;
+  double bytes = 0;
+  bool operator==(const CollectiveShape&) const = default;
 };
 
 // An elementwise, normalising or reducing operator over rows x cols elements ("add", "softmax", "ln", "gelu" ...).
@@ -51,15 +88,22 @@ struct OtherShape {
 };
 
 struct Kernel {
-  std::variant<GemmShape, ConvolutionShape, AttentionShape, VectorShape, OtherShape> shape;
+  std::variant<GemmShape, ConvolutionShape, AttentionShape, VectorShape, OtherShape, LatentAttentionShape, ExpertsShape,
+               CollectiveShape>
+      shape;
   // Element type as canonical_type() writes it: "fp32", "fp16", "bf16", "fp8", "int8", or one with a variant behind it
   // ("fp8_block", "a8w8_blockscale"): a library's own kernel family, calibrated apart.
   std::string type = "fp32";
+  // Whose kernel it is where several take different times: "vllm:vllm_flash_attn", or a stack alone ("vllm"). Empty: not known.
+  std::string program;
   bool operator==(const Kernel&) const = default;
 };
 
-// "gemm", "convolution", "attention", "vector", "other": calibrations are kept by it.
+// "gemm", "convolution", "attention" (prefill), "decode attention", "vector", "other", "latent attention", "decode latent
+// attention", "experts", "collective": calibrations are kept by it.
 std::string_view kind_of(const Kernel& kernel);
+// Kinds whose time depends on the serving stack: calibrations number its kernels.
+bool has_programs(std::string_view kind);
 
 // "bfloat16", "BF16" -> "bf16"; "float32", "FP32" -> "fp32"; what is unknown in lower case.
 std::string canonical_type(std::string_view name);

@@ -60,6 +60,7 @@ struct AchievedRate {
 // data/rules/serving.yaml.
 struct ServingRules {
   std::array<double, kServingTerms> coefficients{};
+  std::array<double, kServingTerms> specified{};  // times at the specification's rates over those of measured kernels
   std::array<double, kFirstTokenTerms> first_token{};
   double low = 0, high = 0;                          // 90 % bounds of log(measured / estimate) of models a fit had not seen
   double first_token_low = 0, first_token_high = 0;  //
@@ -104,8 +105,9 @@ struct ServingRequest {
 // Work of one class in one step on one GPU.
 struct ClassWork {
   double flops = 0, bytes = 0;
-  double seconds = 0;  // at the specification's rates
+  double seconds = 0;  // as measured kernels take, else at the specification's rates
   double kernels = 0;
+  double specified = 0;  // of seconds, those at the specification's rates
   ClassWork& operator+=(const ClassWork& other);
 };
 enum class WorkClass : std::uint8_t { products, experts, attention, vectors, exchange };
@@ -150,8 +152,10 @@ struct ServingEstimate {
 
 // Fails with invalid_argument for a plan or load that cannot be, with exhausted where the weights do not fit, with unsupported
 // where the device lacks a needed figure.
+// `fits`: of operators, of the device and its relatives; null: all at the specification's rates.
 core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model, const hardware::Device& device,
-                                               const ServingRequest& request, const ServingRules& rules);
+                                               const ServingRequest& request, const ServingRules& rules,
+                                               const CalibrationSet* fits = nullptr);
 
 struct ServingLimits {
   std::optional<double> first_token_ns, output_token_ns;
@@ -165,7 +169,8 @@ struct PlanSearch {
 // All plans of powers of two on up to `gpus` GPUs, at `concurrency` requests in flight or, empty, at powers of two of them.
 core::Result<PlanSearch> search_plans(const DecoderArchitecture& model, const hardware::Device& device,
                                       const ServingRequest& request, std::int64_t gpus, std::optional<double> concurrency,
-                                      const ServingLimits& limits, const ServingRules& rules);
+                                      const ServingLimits& limits, const ServingRules& rules,
+                                      const CalibrationSet* fits = nullptr);
 
 core::Json to_json(const ServingEstimate& estimate);
 

@@ -39,7 +39,18 @@ bool is_aside(const Node& node, std::size_t input) {
   if (op == "MatMulIntegerToFloat") return input > 1 && input != 6;
   if (op == "QGemm") return input != 0 && input != 3 && input != 6;
   if (op == "QAttention") return input == 3 || input == 4 || input == 6 || input == 7;
+  // Tables of cosines and sines, which follow from positions.
+  if (op == "GroupQueryAttention") return input == 7 || input == 8;
+  if (op == "RotaryEmbedding") return node.domain == "com.microsoft" ? input == 2 || input == 3 : input == 1 || input == 2;
   if (op == "QMoE") return input == 3 || input == 6 || input == 9 || input > 10;
+  return false;
+}
+
+// Frequencies of rotary positions, which are buffers of every model of Transformers that has some ("rotary_emb.inv_freq"), and
+// what is computed from them ahead of time.
+bool is_rotary(std::string_view tensor) {
+  for (const std::string_view part : {"inv_freq", "cos_cached", "sin_cached", "cos_cache", "sin_cache"})
+    if (tensor.find(part) != std::string_view::npos) return true;
   return false;
 }
 
@@ -124,9 +135,11 @@ std::vector<std::int64_t> walk(const Graph& graph, ParameterTotals& totals) {
           read[static_cast<std::size_t>(initializer.tensor.value)] =
               std::max<std::int64_t>(0, inside[static_cast<std::size_t>(id.value)]);
   }
-  for (const Initializer& initializer : graph.initializers)
+  for (const Initializer& initializer : graph.initializers) {
+    if (is_rotary(graph.tensor(initializer.tensor).name)) continue;
     if (const std::int64_t bits = read[static_cast<std::size_t>(initializer.tensor.value)]; bits != kUnread)
       add(graph.tensor(initializer.tensor), bits, totals);
+  }
   return read;
 }
 

@@ -32,6 +32,17 @@ TEST(Parameters, RunningStatisticsAreNotWeights) {
              {model.weight({1, 5}), model.weight({5}), model.weight({5}), model.weight({5}), model.weight({5})});
   EXPECT_EQ(model.elements(), 15);
 }
+TEST(Parameters, RotaryFrequenciesAreNotWeights) {
+  Model model;
+  const TensorId frequencies = model.weight({64});
+  model.graph.tensors.back().name = "model.rotary_emb.inv_freq";
+  model.node("Mul", {frequencies});
+  model.node("Mul", {model.weight({64})});
+  EXPECT_EQ(model.elements(), 64);
+  const TensorId unused = model.weight({1});
+  model.node("GroupQueryAttention", {unused, unused, unused, {}, {}, {}, {}, model.weight({9, 9}), model.weight({9, 9})});
+  EXPECT_EQ(model.elements(), 64);
+}
 TEST(Parameters, PyTorchBuffersAreNotWeights) {
   Model model;
   const auto read = [&](const char* op, std::size_t inputs) {

@@ -30,6 +30,8 @@ Achieved of_device(const CalibrationSet::Entry& entry, std::string_view type) {
   const auto element = element_of(type);
   for (const LatencyModel& model : entry.calibration.latency) {
     if (model.quality.sites < CalibrationSet::kTestedSites) continue;
+    // Links are no memory, and skewed routing reads fewer experts than it is taken to.
+    if (model.kind == "collective" || model.kind == "experts") continue;
     const Ceilings& best = model.ceilings;
     if (device.memory_bytes_per_s > 0)
       result.memory_ratio = std::max(result.memory_ratio, std::min(1.0, best.bytes_per_s / device.memory_bytes_per_s));

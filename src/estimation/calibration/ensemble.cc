@@ -42,6 +42,7 @@ stats::TreeSettings settings_for(std::size_t rows, int groups, stats::TreeLoss l
 }
 
 // About a sixth of the leaves, 3 % further off on held-out sites (docs/results.md). Few sites: more members, each of fewer trees.
+constexpr double kMinRounds = 5;
 constexpr int kCompactBins = 32, kCompactParts = 4, kCompactPartsOfSome = 6, kCompactPartsOfFew = 10;
 
 stats::TreeSettings compact_settings(stats::TreeSettings trees, bool few) {
@@ -85,9 +86,14 @@ core::Result<stats::BoostedTrees> fit_member(const TrainingTable& table, const s
     if (!weights.empty()) member_weights.push_back(weights[row]);
   }
   stats::TreeSettings settings = settings_for(targets.size(), table.group_count, table.loss);
+  if (table.column_ratio > 0) settings.column_ratio = table.column_ratio;
+  if (table.depth > 0) settings.depth = std::min(settings.depth, table.depth);
+  const int parts = *std::max_element(part.begin(), part.end()) + 1;
   if (asked.compact) {
-    settings = compact_settings(settings, *std::max_element(part.begin(), part.end()) >= kCompactParts);
-    effort *= asked.effort;
+    settings = compact_settings(settings, parts > kCompactParts);
+    const double rounds = settings.rounds;
+    effort *=
+        asked.trees > 0 ? std::min(1.0, std::max(kMinRounds, asked.trees / static_cast<double>(parts)) / rounds) : asked.effort;
   }
   settings.seed = asked.seed + static_cast<std::uint64_t>(left_out);
   settings.rounds = static_cast<int>(settings.rounds * effort);
@@ -124,8 +130,8 @@ double quantile(const std::vector<double>& sorted, double level, int groups) {
 
 // Fits the scale on the rows of some groups; `use` says which.
 template <class Use>
-core::Result<stats::BoostedTrees> fit_scale(const TrainingTable& table, const std::vector<float>& log_sizes, bool compact,
-                                            const Use& use) {
+core::Result<stats::BoostedTrees> fit_scale(const TrainingTable& table, const std::vector<float>& log_sizes,
+                                            const FitSettings& asked, const Use& use) {
   stats::FeatureTable features{{}, table.features.columns};
   std::vector<float> targets;
   for (std::size_t row = 0; row < log_sizes.size(); ++row) {
@@ -139,22 +145,26 @@ core::Result<stats::BoostedTrees> fit_scale(const TrainingTable& table, const st
   settings.rounds = 60;
   settings.depth = 4;
   settings.least_weight = 40;
-  if (compact) settings.bins = kCompactBins;
+  if (asked.compact) settings.bins = kCompactBins;
+  if (asked.compact && asked.trees > 0) {
+    settings.rounds = 24;
+    settings.learning_rate = 0.2;
+  }
   auto trees = stats::fit_trees(features, targets, settings);
-  return trees && compact ? rounded(*trees) : trees;
+  return trees && asked.compact ? rounded(*trees) : trees;
 }
 
-core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<double>& unseen, bool compact) {
+core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<double>& unseen, const FitSettings& settings) {
   std::vector<float> log_sizes;
   for (std::size_t row = 0; row < unseen.size(); ++row)
     log_sizes.push_back(
         static_cast<float>(std::log(std::abs(static_cast<double>(table.targets[row]) - unseen[row]) + kMinScale)));
   Bounds bounds;
-  AACO_ASSIGN(bounds.log_scale, fit_scale(table, log_sizes, compact, [](int) { return true; }));
+  AACO_ASSIGN(bounds.log_scale, fit_scale(table, log_sizes, settings, [](int) { return true; }));
   // The quantiles are of scales that had not seen the group either: half the groups are tried with the other half's scale.
   std::vector<double> scaled;
   for (const int half : {0, 1}) {
-    AACO_ASSIGN(const auto scale, fit_scale(table, log_sizes, compact, [half](int group) { return group % 2 != half; }));
+    AACO_ASSIGN(const auto scale, fit_scale(table, log_sizes, settings, [half](int group) { return group % 2 != half; }));
     for (std::size_t row = 0; row < unseen.size(); ++row)
       if (table.groups[row] % 2 == half)
         scaled.push_back((static_cast<double>(table.targets[row]) - unseen[row]) /
@@ -252,7 +262,8 @@ core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSetting
   const int usual = few ? 2 * settings.parts : settings.parts, compact = !few                               ? kCompactParts
                                                                          : table.group_count >= kSomeGroups ? kCompactPartsOfSome
                                                                                                             : kCompactPartsOfFew;
-  const int wanted = settings.compact ? compact : usual;
+  // Few trees are better fitted to more rows each.
+  const int wanted = !settings.compact ? usual : settings.trees > 0 ? std::min(compact, kCompactParts) : compact;
   const int parts = std::clamp(table.group_count, 2, wanted);
   const std::vector<int> part = parts_of(table, parts, settings.seed);
   if (table.sizes.empty() || table.loss == stats::TreeLoss::relative) {
@@ -261,7 +272,7 @@ core::Result<Ensemble> fit_ensemble(const TrainingTable& table, const FitSetting
     AACO_TRY(fit_members(table, part, settings, {}, kFirstLook, result));
     AACO_TRY(fit_members(table, part, settings, robust_weights(table, result.unseen), 1, result));
   }
-  AACO_ASSIGN(result.bounds, bounds_of(table, result.unseen, settings.compact));
+  AACO_ASSIGN(result.bounds, bounds_of(table, result.unseen, settings));
   return result;
 }
 

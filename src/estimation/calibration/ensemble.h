@@ -23,6 +23,8 @@ struct TrainingTable {
   // relative: rows that look alike differ by factors, as where a library's choice of algorithm is not told; the mean relative
   // error is made small then, and no row counts less for being late, since far ones do anyway.
   stats::TreeLoss loss = stats::TreeLoss::squared;
+  double column_ratio = 0;   // of the features that each tree sees; 0: as usual
+  int depth = 0;             // of a tree at most; 0: as usual
   std::vector<bool> learnt;  // rows that the members learn from; the bounds are of all rows. Empty: all
   [[nodiscard]] bool learns(std::size_t row) const { return learnt.empty() || learnt[row]; }
 };

@@ -23,7 +23,7 @@ std::vector<bool> full_attention(std::span<const Measurement> measurements, std:
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Kernel& kernel = measurements[rows[i]].kernel;
     const auto* s = std::get_if<AttentionShape>(&kernel.shape);
-    if (s == nullptr) continue;
+    if (s == nullptr || !kernel.program.empty()) continue;  // tables that name the kernel name the window
     slowest_of[i] = &slowest[{site_of(kernel), s->prefill, s->batch, s->query, s->past, s->kv_type}];
     *slowest_of[i] = std::max(*slowest_of[i], timed[i].seconds);
   }

@@ -285,7 +285,8 @@ TEST(CalibrationFile, FittedWithUnsupportedFeatures) {
 }
 
 TEST(Probe, EveryKindHasOne) {
-  for (const char* kind : {"gemm", "convolution", "attention", "vector", "other"}) {
+  for (const char* kind : {"gemm", "convolution", "attention", "decode attention", "vector", "other", "latent attention",
+                           "decode latent attention", "experts", "collective"}) {
     const auto probe = probe_of(kind, "bf16");
     EXPECT_EQ(probe.size() % (feature_count(kind) + 1), 0U) << kind;
     EXPECT_FALSE(probe.empty());

@@ -74,8 +74,10 @@ void estimate_with(const estimation::CalibrationFile& file) {
   estimation::CalibrationSet set;
   set.add(file, facts);
   for (const char* type : {"bf16", "fp32"})
-    for (const estimation::Kernel& kernel : {estimation::Kernel{estimation::GemmShape{1, 8, 8, 8}, type},
-                                             estimation::Kernel{estimation::OtherShape{"x", 1e9, 1e6}, type}}) {
+    for (const estimation::Kernel& kernel :
+         {estimation::Kernel{estimation::GemmShape{1, 8, 8, 8}, type},
+          estimation::Kernel{estimation::OtherShape{"x", 1e9, 1e6}, type},
+          estimation::Kernel{estimation::AttentionShape{false, 4, 1, 99, 8, 2, 64, ""}, type, "a:b"}}) {
       (void)estimation::estimate(kernel, facts, &set);
       (void)estimation::energy_of(kernel, facts, 1e-3, set);
     }

@@ -1,6 +1,7 @@
 #include "estimation/latency/calibration_json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -87,11 +88,31 @@ core::Result<std::map<std::string, std::int64_t>> classes_of(const Json& documen
   return classes;
 }
 
+// [floor_s, compute, memory] of each operator; absent: none.
+core::Result<std::vector<ProgramCost>> programs_of(const Json& document, std::size_t operators) {
+  std::vector<ProgramCost> programs;
+  for (const Json& item : document["programs"].items()) {
+    const auto& values = item.items();
+    ProgramCost cost;
+    if (values.size() != 3) return wrong_member("programs", "do not have three coefficients");
+    for (const auto& [value, into] : {std::pair{values[0].as_f64(), &cost.floor_s}, std::pair{values[1].as_f64(), &cost.compute},
+                                      std::pair{values[2].as_f64(), &cost.memory}}) {
+      if (!value || !std::isfinite(*value) || !(*value > 0))
+        return wrong_member("programs", "have a coefficient that is not above 0");
+      *into = *value;
+    }
+    programs.push_back(cost);
+  }
+  if (!programs.empty() && programs.size() != operators) return wrong_member("programs", "are not as many as the operators");
+  return programs;
+}
+
 core::Result<LatencyModel> latency_of(const Json& document) {
   LatencyModel model;
   AACO_ASSIGN(model.kind, text(document, "kind"));
   AACO_ASSIGN(model.type, text(document, "type"));
   AACO_ASSIGN(model.operators, texts(document, "operators"));
+  AACO_ASSIGN(model.programs, programs_of(document, model.operators.size()));
   AACO_ASSIGN(model.classes, classes_of(document));
   const Json& ceilings = document["ceilings"];
   AACO_ASSIGN(model.ceilings.flops_per_s, number(ceilings, "flops_per_s"));
@@ -141,20 +162,24 @@ Json latency_json(const LatencyModel& model) {
   const Extent& seen = model.extent;
   Json classes = Json::object();
   for (const auto& [name, rows] : model.classes) classes.set(name, rows);
-  return Json::object({{"kind", model.kind},
-                       {"type", model.type},
-                       {"operators", Json::texts(model.operators)},
-                       {"classes", std::move(classes)},
-                       {"ceilings", Json::object({{"flops_per_s", best.flops_per_s},
-                                                  {"bytes_per_s", best.bytes_per_s},
-                                                  {"cached_bytes_per_s", best.cached_bytes_per_s},
-                                                  {"floor_s", best.floor_s}})},
-                       {"extent", Json::object({{"least_seconds", seen.least_seconds},
-                                                {"most_seconds", seen.most_seconds},
-                                                {"least_intensity", seen.least_intensity},
-                                                {"most_intensity", seen.most_intensity}})},
-                       {"quality", quality_json(model.quality)},
-                       {"bounds", bounds_json(model.bounds)}});
+  Json document = Json::object({{"kind", model.kind},
+                                {"type", model.type},
+                                {"operators", Json::texts(model.operators)},
+                                {"classes", std::move(classes)},
+                                {"ceilings", Json::object({{"flops_per_s", best.flops_per_s},
+                                                           {"bytes_per_s", best.bytes_per_s},
+                                                           {"cached_bytes_per_s", best.cached_bytes_per_s},
+                                                           {"floor_s", best.floor_s}})},
+                                {"extent", Json::object({{"least_seconds", seen.least_seconds},
+                                                         {"most_seconds", seen.most_seconds},
+                                                         {"least_intensity", seen.least_intensity},
+                                                         {"most_intensity", seen.most_intensity}})},
+                                {"quality", quality_json(model.quality)},
+                                {"bounds", bounds_json(model.bounds)}});
+  if (model.programs.empty()) return document;
+  Json programs = Json::array();
+  for (const ProgramCost& cost : model.programs) programs.push(Json::array({cost.floor_s, cost.compute, cost.memory}));
+  return document.set("programs", std::move(programs));
 }
 
 Json energy_json(const EnergyModel& model) {

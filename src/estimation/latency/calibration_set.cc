@@ -12,6 +12,9 @@ std::string class_of(const Kernel& kernel) {
   if (const auto* vector = std::get_if<VectorShape>(&kernel.shape)) name = vector->op;
   if (const auto* attention = std::get_if<AttentionShape>(&kernel.shape))
     name = attention->prefill ? "prefill attention" : "decode attention";
+  if (const auto* latent = std::get_if<LatentAttentionShape>(&kernel.shape))
+    name = latent->prefill ? "prefill latent attention" : "decode latent attention";
+  if (const auto* collective = std::get_if<CollectiveShape>(&kernel.shape)) name = collective->op;
   return name + " " + kernel.type;
 }
 

@@ -38,6 +38,8 @@ DeviceFacts facts_of(const hardware::Device& device) {
   facts.vector_flops_per_s = device.peak_ops_per_s("float32", hardware::EngineKind::vector).value_or(0);
   if (device.memory.bytes_per_s) facts.memory_bytes_per_s = device.memory.bytes_per_s->value;
   if (const auto* cache = device.last_level()) facts.cache_bytes = cache->bytes.value * static_cast<double>(cache->instances);
+  if (const auto& link = device.device_link ? device.device_link : device.host_link)
+    facts.link_bytes_per_s = link->bytes_per_s.value;
   if (device.power.board_watts) facts.power_watts = device.power.board_watts->value;
   return facts;
 }

@@ -130,9 +130,75 @@ void add(Row& row, const ConvolutionShape& s, const DeviceFacts& device, const R
   }
 }
 
+double bytes_of(const std::string& type) { return operands_of(type).value_or(Operands{"", 2, 2}).bytes; }
+
+// Which of the numbered names it is; beyond them where it is none.
+void add_place(Row& row, const std::string& name, const std::vector<std::string>& names) {
+  row.plain(static_cast<double>(std::find(names.begin(), names.end(), name) - names.begin()));
+}
+
+// Blocks of a decoding step: a head of keys and values of a sequence, or pieces of its cache.
+void add_decoding(Row& row, double blocks, double keys, double read_bytes, const DeviceFacts& device) {
+  const double units = std::max(device.compute_units, 1.0);
+  row.logs(blocks / units, read_bytes / units, blocks * keys / units);
+  for (const double piece : {64.0, 256.0, 1024.0}) {
+    const double pieces = blocks * std::ceil(keys / piece), waves = std::ceil(pieces / units);
+    row.logs(waves, pieces / (waves * units));
+  }
+  const double waves = std::ceil(blocks / units);
+  row.logs(waves, blocks / (waves * units));
+}
+
+void add_decode(Row& row, const AttentionShape& s, const DeviceFacts& device, const Roofline& roof) {
+  const std::int64_t keys = s.past + 1, group = s.heads / std::max<std::int64_t>(1, s.kv_heads);
+  const std::int64_t read = s.window > 0 ? std::min(keys, s.window) : keys;
+  row.logs(s.batch, keys, read, s.heads, s.kv_heads, s.head_dim, group, bytes_of(s.kv_type));
+  row.logs(s.batch * s.kv_heads, s.batch * s.heads, s.heads * s.head_dim, s.window + 1);
+  add_decoding(row, static_cast<double>(s.batch * s.kv_heads), static_cast<double>(read), roof.bytes, device);
+}
+
+void add(Row& row, const LatentAttentionShape& s, const DeviceFacts& device, const Roofline& roof) {
+  row.logs(s.batch, s.heads, s.query, s.keys, s.batch * s.heads, s.batch * s.query, s.batch * s.keys, bytes_of(s.kv_type));
+  if (!s.prefill)
+    return add_decoding(row, static_cast<double>(s.batch) * std::ceil(static_cast<double>(s.heads) / 64),
+                        static_cast<double>(s.keys), roof.bytes, device);
+  for (const double tile : {64.0, 128.0}) {
+    const TileFill filled = fill({s.batch * s.heads, s.query, 1, 1}, tile, 1, device.compute_units);
+    row.logs(filled.waves, filled.tile_ratio * filled.wave_ratio);
+  }
+}
+
+void add(Row& row, const ExpertsShape& s, const DeviceFacts& device, const Roofline& roof) {
+  const ExpertLoad load = load_of(s);
+  const double inner = static_cast<double>(s.inter) / static_cast<double>(s.tensor),
+               each = load.visits / std::max(load.experts, 1e-9);
+  // Tables have a dozen layers: by their sizes alone trees would tell them apart, and say nothing of another.
+  row.log(s.expert > 1 ? s.expert : 1);
+  row.flag(s.gated);
+  row.plain(s.skew);
+  row.plain(s.expert > 1 ? s.skew : 0);
+  row.logs(inner, load.visits, load.experts, each, load.experts * static_cast<double>(s.expert) / static_cast<double>(s.experts));
+  const double units = std::max(device.compute_units, 1.0);
+  for (const double tile : {16.0, 64.0, 128.0}) {
+    const double rows = load.experts * std::ceil(each / tile), tiles = rows * std::ceil((s.gated ? 2 : 1) * inner / 128);
+    const double waves = std::ceil(tiles / units);
+    row.logs(rows * tile / std::max(load.visits, 1e-9), waves, tiles / std::max(waves * units, 1e-9));
+    row.log(roof.compute_s * rows * tile / std::max(load.visits, 1e-9) / (roof.seconds() + nominal_floor_s(device)));
+  }
+}
+
+constexpr std::array<std::string_view, 5> kCollectives{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send_recv"};
+
+void add(Row& row, const CollectiveShape& s) {
+  row.plain(static_cast<double>(std::find(kCollectives.begin(), kCollectives.end(), s.op) - kCollectives.begin()));
+  row.logs(s.ranks, s.ranks_per_node, s.bytes, s.bytes / static_cast<double>(s.ranks));
+  row.flag(s.ranks > s.ranks_per_node);
+}
+
 void add(Row& row, const AttentionShape& s, const DeviceFacts& device, const Roofline& roof) {
-  const std::int64_t query = s.prefill ? s.query : 1;
-  row.flag(s.prefill);
+  if (!s.prefill) return add_decode(row, s, device, roof);
+  const std::int64_t query = s.query;
+  row.logs(bytes_of(s.kv_type), s.window + 1, s.window > 0 ? std::min(s.window, s.past + query) : s.past + query);
   row.logs(s.batch, query, s.past + query, s.heads, s.kv_heads, s.head_dim, s.heads / std::max<std::int64_t>(1, s.kv_heads));
   row.logs(s.batch * s.heads, s.batch * query, s.heads * s.head_dim, s.batch * s.kv_heads);
   row.plain(static_cast<double>(query % 128) / 128);
@@ -152,8 +218,7 @@ void add(Row& row, const AttentionShape& s, const DeviceFacts& device, const Roo
 }
 
 void add(Row& row, const VectorShape& s, const std::vector<std::string>& operators) {
-  const auto found = std::find(operators.begin(), operators.end(), s.op);
-  row.plain(static_cast<double>(found - operators.begin()));
+  add_place(row, s.op, operators);
   row.logs(s.rows, s.cols);
   row.log(static_cast<double>(s.rows) * static_cast<double>(s.cols));
   row.alignment(s.cols);
@@ -175,6 +240,10 @@ std::vector<float> features_of(const Kernel& kernel, const DeviceFacts& device, 
   if (const auto* conv = std::get_if<ConvolutionShape>(&kernel.shape)) add(row, *conv, device, roof);
   if (const auto* attention = std::get_if<AttentionShape>(&kernel.shape)) add(row, *attention, device, roof);
   if (const auto* vector = std::get_if<VectorShape>(&kernel.shape)) add(row, *vector, operators);
+  if (const auto* latent = std::get_if<LatentAttentionShape>(&kernel.shape)) add(row, *latent, device, roof);
+  if (const auto* experts = std::get_if<ExpertsShape>(&kernel.shape)) add(row, *experts, device, roof);
+  if (const auto* collective = std::get_if<CollectiveShape>(&kernel.shape)) add(row, *collective);
+  if (has_programs(kind_of(kernel))) add_place(row, kernel.program, operators);
   return row.take();
 }
 
@@ -184,7 +253,12 @@ std::size_t feature_count(std::string_view kind) {
   if (kind == "gemm") return count({GemmShape{1, 1, 1, 1}, "fp32"});
   if (kind == "convolution") return count({ConvolutionShape{1, 1, 1, 1, 1}, "fp32"});
   if (kind == "attention") return count({AttentionShape{true, 1, 1, 0, 1, 1, 1, ""}, "fp32"});
+  if (kind == "decode attention") return count({AttentionShape{false, 1, 1, 0, 1, 1, 1, ""}, "fp32"});
   if (kind == "vector") return count({VectorShape{"add", 1, 1}, "fp32"});
+  if (kind == "latent attention") return count({LatentAttentionShape{true, 1, 1, 1, 1, ""}, "fp32"});
+  if (kind == "decode latent attention") return count({LatentAttentionShape{false, 1, 1, 1, 1, ""}, "fp32"});
+  if (kind == "experts") return count({ExpertsShape{1, 1, 1}, "fp32"});
+  if (kind == "collective") return count({CollectiveShape{"all_reduce", 2, 2, 1}, "fp32"});
   return count({OtherShape{}, "fp32"});
 }
 

@@ -75,6 +75,15 @@ core::Result<Work> work(const ConvolutionShape& s, std::string_view type) {
   return Work{2 * outputs * filter, inputs * in.bytes + d(s.k) * filter * in.weight_bytes + outputs * result_bytes(in.bytes)};
 }
 
+// Of queries that each see themselves and what is before them, at most `window` keys (0: all).
+double causal_pairs(double query, double keys, double window) {
+  const double all = query * (keys - (query - 1) / 2);
+  if (!(window > 0) || keys <= window) return all;
+  // Queries whose keys are fewer than the window, and the others.
+  const double short_of = std::clamp(window - (keys - query) - 1, 0.0, query);
+  return short_of * (keys - query) + short_of * (short_of + 1) / 2 + (query - short_of) * window;
+}
+
 // Two products, of queries with keys and of weights with values, over the pairs of tokens that see each other; the softmax
 // between them is small beside them and left out. Q and the result, K and V are moved once.
 core::Result<Work> work(const AttentionShape& s, std::string_view type) {
@@ -88,10 +97,60 @@ core::Result<Work> work(const AttentionShape& s, std::string_view type) {
   AACO_ASSIGN(const double bytes, bytes_of_type(type));
   AACO_ASSIGN(const double kv_bytes, bytes_of_type(s.kv_type.empty() ? type : std::string_view(s.kv_type)));
   const double query = s.prefill ? d(s.query) : 1, keys = d(s.past) + query;
-  const double pairs = s.causal ? query * (keys - (query - 1) / 2) : query * keys;
+  if (s.window < 0) return core::fail(ErrorCode::invalid_input, "attention: the window is negative");
+  const double pairs = s.causal ? causal_pairs(query, keys, d(s.window)) : query * keys;
+  // A window's older keys are not read: of a decoding step all but the window, of a prompt those before its first query's.
+  const double read = s.window > 0 ? std::min(keys, query + d(s.window) - 1) : keys;
   const double width = d(s.batch) * d(s.head_dim);
   return Work{4 * pairs * d(s.heads) * width,
-              width * (query * d(s.heads) * (bytes + result_bytes(bytes)) + 2 * keys * d(s.kv_heads) * kv_bytes)};
+              width * (query * d(s.heads) * (bytes + result_bytes(bytes)) + 2 * read * d(s.kv_heads) * kv_bytes)};
+}
+
+// Values per token of DeepSeek's cache and of its heads in a prefill (DeepSeek-V2, 2024, section 2.1).
+constexpr double kLatent = 512, kRotary = 64, kKeyDim = 192, kValueDim = 128;
+
+core::Result<Work> work(const LatentAttentionShape& s, std::string_view type) {
+  AACO_TRY(at_least_one({{"batch", s.batch}, {"heads", s.heads}, {"q_len", s.query}, {"kv_len", s.keys}}));
+  AACO_ASSIGN(const double bytes, bytes_of_type(type));
+  AACO_ASSIGN(const double kv_bytes, bytes_of_type(s.kv_type.empty() ? type : std::string_view(s.kv_type)));
+  const double query = s.prefill ? d(s.query) : 1, keys = std::max(d(s.keys), query);
+  const double pairs = causal_pairs(query, keys, 0), heads = d(s.heads), batch = d(s.batch);
+  if (s.prefill)
+    return Work{
+        2 * batch * heads * pairs * (kKeyDim + kValueDim),
+        batch * heads * (query * (kKeyDim * bytes + kValueDim * result_bytes(bytes)) + keys * (kKeyDim + kValueDim) * bytes)};
+  return Work{
+      2 * batch * heads * pairs * (2 * kLatent + kRotary),
+      batch * (keys * (kLatent + kRotary) * kv_bytes + heads * ((kLatent + kRotary) * bytes + kLatent * result_bytes(bytes)))};
+}
+
+core::Result<Work> work(const ExpertsShape& s, std::string_view type) {
+  AACO_TRY(at_least_one({{"tokens", s.tokens},
+                         {"hidden", s.hidden},
+                         {"inter", s.inter},
+                         {"experts", s.experts},
+                         {"topk", s.per_token},
+                         {"tp", s.tensor},
+                         {"ep", s.expert}}));
+  if (s.per_token > s.experts)
+    return core::fail(ErrorCode::invalid_input, "more experts per token (topk) than there are experts");
+  AACO_ASSIGN(const Operands in, operands(type));
+  const ExpertLoad load = load_of(s);
+  const double inner = d(s.inter) / d(s.tensor), matrices = s.gated ? 3 : 2;
+  return Work{2 * matrices * load.visits * d(s.hidden) * inner,
+              load.experts * matrices * d(s.hidden) * inner * in.weight_bytes +
+                  load.visits * (2 * d(s.hidden) + matrices * inner) * result_bytes(in.bytes)};
+}
+
+core::Result<Work> work(const CollectiveShape& s, std::string_view) {
+  AACO_TRY(at_least_one({{"ranks_per_node", s.ranks_per_node}}));
+  if (s.ranks < 2) return core::fail(ErrorCode::invalid_input, "a collective requires at least 2 ranks");
+  if (!(s.bytes > 0) || !std::isfinite(s.bytes))
+    return core::fail(ErrorCode::invalid_input, "the bytes of '" + s.op + "' are not a positive number");
+  // What a rank sends in a ring (Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations, 2005).
+  const double share = (d(s.ranks) - 1) / d(s.ranks);
+  if (s.op == "send_recv") return Work{0, s.bytes};
+  return Work{0, s.bytes * share * (s.op.ends_with("reduce") ? 2 : 1)};
 }
 
 // Operations an element takes, counted as on a unit with a multiply-add and an exponential of a few; and how many operands it
@@ -126,8 +185,24 @@ core::Result<Work> work(const OtherShape& shape, std::string_view) {
 }  // namespace
 
 std::string_view kind_of(const Kernel& kernel) {
-  static constexpr std::array<std::string_view, 5> kKinds{"gemm", "convolution", "attention", "vector", "other"};
+  static constexpr std::array<std::string_view, 8> kKinds{"gemm",  "convolution",      "attention", "vector",
+                                                          "other", "latent attention", "experts",   "collective"};
+  if (const auto* attention = std::get_if<AttentionShape>(&kernel.shape); attention != nullptr && !attention->prefill)
+    return "decode attention";
+  if (const auto* latent = std::get_if<LatentAttentionShape>(&kernel.shape); latent != nullptr && !latent->prefill)
+    return "decode latent attention";
   return kKinds[kernel.shape.index()];
+}
+
+bool has_programs(std::string_view kind) { return kind.ends_with("attention") || kind == "experts" || kind == "collective"; }
+
+ExpertLoad load_of(const ExpertsShape& s) {
+  const double chosen = d(s.per_token) / d(s.experts), own = d(s.experts) / d(s.expert);
+  ExpertLoad load;
+  load.visits = d(s.tokens) * d(s.per_token) / d(s.expert);
+  // Tokens choose apart: an expert is left out by all of them with (1 - k / E)^tokens.
+  load.experts = chosen >= 1 ? own : own * -std::expm1(d(s.tokens) * std::log1p(-chosen));
+  return load;
 }
 
 core::Result<Work> work_of(const Kernel& kernel) {

@@ -48,13 +48,41 @@ double least_seconds(const Ceilings& ceilings, const Roofline& roof, const Devic
   return least;
 }
 
+double nominal_seconds(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model) {
+  const auto found = std::find(model.operators.begin(), model.operators.end(), kernel.program);
+  const auto place = static_cast<std::size_t>(found - model.operators.begin());
+  if (place >= model.programs.size()) return roof.seconds() + nominal_floor_s(device);
+  const ProgramCost& cost = model.programs[place];
+  return cost.floor_s + cost.compute * roof.compute_s + cost.memory * roof.memory_s;
+}
+
 double explained_ratio(const Explanation& why, double seconds) {
   return std::min(1.0, (std::max(why.compute_s, why.memory_s) + why.floor_s) / seconds);
 }
 
-LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model) {
+namespace {
+
+// The model's kernels that are asked for: that one, else all of its stack, else all.
+struct Programs {
+  std::vector<std::string> names;
+  bool known = true;
+};
+
+Programs programs_of(const LatencyModel& model, const std::string& asked) {
+  const auto& all = model.operators;
+  if (asked.empty()) return {all, true};
+  if (std::find(all.begin(), all.end(), asked) != all.end()) return {{asked}, true};
+  const std::size_t colon = asked.find(':');
+  Programs found{{}, colon == std::string::npos};
+  const std::string stack = asked.substr(0, colon) + ":";
+  for (const std::string& name : all)
+    if (name.starts_with(stack)) found.names.push_back(name);
+  return found.names.empty() ? Programs{all, false} : found;
+}
+
+LatencyEstimate of_program(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model) {
   const std::vector<float> row = features_of(kernel, device, roof, model.operators);
-  const double nominal = roof.seconds() + nominal_floor_s(device);
+  const double nominal = nominal_seconds(kernel, device, roof, model);
   // The best of one or two sites is no ceiling.
   const bool tested = model.quality.sites >= CalibrationSet::kTestedSites;
   const double least = tested ? std::max(least_seconds(model.ceilings, roof, device), model.ceilings.floor_s) : 0;
@@ -99,6 +127,41 @@ LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, cons
                std::to_string(model.quality.rows) + " measurements of " + std::to_string(model.quality.sites) + " sites";
   if (octaves >= kUnseenOctaves) why.method += "; the shape is outside the measured range, so the interval is wider";
   return result;
+}
+
+void take_in(const LatencyEstimate::Range& other, double& lower, double& upper) {
+  lower = std::min(lower, other.lower);
+  upper = std::max(upper, other.upper);
+}
+
+}  // namespace
+
+LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model) {
+  if (!has_programs(model.kind) || model.operators.empty()) return of_program(kernel, device, roof, model);
+  const Programs programs = programs_of(model, kernel.program);
+  Kernel one = kernel;
+  one.program = programs.names.front();
+  LatencyEstimate best = of_program(one, device, roof, model);
+  std::string fastest = one.program;
+  for (std::size_t i = 1; i < programs.names.size(); ++i) {
+    one.program = programs.names[i];
+    LatencyEstimate next = of_program(one, device, roof, model);
+    if (next.seconds < best.seconds) {
+      std::swap(next, best);
+      fastest = one.program;
+    }
+    take_in({next.lower, next.upper}, best.lower, best.upper);
+    if (best.same_laboratory && next.same_laboratory)
+      take_in(*next.same_laboratory, best.same_laboratory->lower, best.same_laboratory->upper);
+  }
+  if (programs.names.size() > 1)
+    best.explanation.method += "; the fastest of " + std::to_string(programs.names.size()) + " measured kernels (" + fastest +
+                               "), bounds of all of them";
+  if (!programs.known) {
+    best.level = Level::interpolated;
+    best.explanation.method += "; no measurements of " + kernel.program;
+  }
+  return best;
 }
 
 }  // namespace aaco::estimation

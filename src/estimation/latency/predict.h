@@ -20,6 +20,9 @@ double intensity(const Roofline& roof);
 // The least time the ceilings allow; what they do not say is no limit.
 double least_seconds(const Ceilings& ceilings, const Roofline& roof, const DeviceFacts& device);
 
+// What the trees of a model correct: roofline and floor, or the mean cost of the stack's kernel.
+double nominal_seconds(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model);
+
 // The part of an estimate that its roofline and floor explain; where they overlap, all of it.
 double explained_ratio(const Explanation& why, double seconds);
 

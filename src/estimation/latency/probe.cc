@@ -23,6 +23,7 @@ DeviceFacts device() {
   facts.memory_bytes_per_s = 3.1e12;
   facts.cache_bytes = 1.1e7;
   facts.power_watts = 600;
+  facts.link_bytes_per_s = 1.9e11;
   return facts;
 }
 
@@ -33,7 +34,21 @@ std::vector<Kernel> kernels_of(std::string_view kind) {
             {ConvolutionShape{2, 96, 61, 53, 32, 7, 5, 2, 1, 2, 3, 1, 2, 4, true}, "bf16"}};
   if (kind == "attention")
     return {{AttentionShape{true, 3, 700, 130, 24, 6, 112, "bf16"}, "bf16"},
-            {AttentionShape{false, 9, 1, 3100, 40, 8, 96, ""}, "bf16"}};
+            {AttentionShape{true, 5, 900, 0, 12, 4, 80, "fp8", true, 300}, "bf16", "add"}};
+  if (kind == "decode attention")
+    return {{AttentionShape{false, 9, 1, 3100, 40, 8, 96, ""}, "bf16"},
+            {AttentionShape{false, 700, 1, 900, 12, 4, 80, "fp8", true, 300}, "bf16", "add"}};
+  if (kind == "latent attention")
+    return {{LatentAttentionShape{true, 3, 24, 700, 830, "bf16"}, "bf16"},
+            {LatentAttentionShape{true, 1, 96, 130, 130, "fp8"}, "bf16"}};
+  if (kind == "decode latent attention")
+    return {{LatentAttentionShape{false, 9, 24, 1, 3100, "bf16"}, "bf16"},
+            {LatentAttentionShape{false, 300, 96, 1, 130, "fp8"}, "bf16", "add"}};
+  if (kind == "experts")
+    return {{ExpertsShape{70, 3000, 1100, 96, 6, true, 2, 3, 1.2}, "bf16"},
+            {ExpertsShape{5000, 2100, 700, 48, 1, false}, "bf16", "add"}};
+  if (kind == "collective")
+    return {{CollectiveShape{"all_reduce", 6, 6, 7e5}, "bf16"}, {CollectiveShape{"all_to_all", 24, 6, 3e8}, "bf16", "add"}};
   if (kind == "vector") return {{VectorShape{"softmax", 900, 1030}, "bf16"}, {VectorShape{"add", 7, 5}, "bf16"}};
   return {{OtherShape{"x", 7e9, 3e6}, "bf16"}};
 }

@@ -11,6 +11,15 @@ using core::ErrorCode;
 // The tile that explains most kernels of the vendors' libraries; explanations name quantisation by it.
 constexpr double kTile = 128;
 
+// 400 Gb/s for each device: what servers with such devices are sold with. An assumption, as no table tells the network.
+constexpr double kNetworkBytesPerS = 5e10;
+
+core::Result<Roofline> exchanged(const Work& work, const CollectiveShape& shape, const DeviceFacts& device) {
+  const double rate = shape.ranks > shape.ranks_per_node ? kNetworkBytesPerS : device.link_bytes_per_s;
+  if (!(rate > 0)) return core::fail(ErrorCode::unsupported, "the registry has no link bandwidth for " + device.id);
+  return Roofline{work.flops, work.bytes, 0, work.bytes / rate, 1, 1};
+}
+
 core::Result<double> peak(const Kernel& kernel, const DeviceFacts& device) {
   // Elementwise and normalising kernels run on the vector units whatever their type.
   const bool elementwise = std::holds_alternative<VectorShape>(kernel.shape);
@@ -50,6 +59,7 @@ TileFill fill(const GemmShape& shape, double tile_m, double tile_n, double units
 
 core::Result<Roofline> roofline(const Kernel& kernel, const DeviceFacts& device) {
   AACO_ASSIGN(const Work work, work_of(kernel));
+  if (const auto* collective = std::get_if<CollectiveShape>(&kernel.shape)) return exchanged(work, *collective, device);
   AACO_ASSIGN(const double flops_per_s, peak(kernel, device));
   if (device.memory_bytes_per_s <= 0)
     return core::fail(ErrorCode::unsupported, "the registry has no memory bandwidth for " + device.id);

@@ -89,12 +89,17 @@ class Server {
   }
   [[nodiscard]] double coefficient(ServingTerm term) const { return rules_.coefficients[static_cast<std::size_t>(term)]; }
 
+  // In times of measured kernels, which the coefficients are of.
+  [[nodiscard]] double at(ServingTerm term, const ClassWork& work) const {
+    return work.seconds + (rules_.specified[static_cast<std::size_t>(term)] - 1) * work.specified;
+  }
+
   void fill_terms(const StepTokens& step, double rows, ServingEstimate& out) const {
     const auto put = [&](ServingTerm term, double seconds) { out.terms[static_cast<std::size_t>(term)] = seconds; };
-    put(ServingTerm::products, out.decode[WorkClass::products].seconds);
-    put(ServingTerm::experts, out.decode[WorkClass::experts].seconds);
-    put(ServingTerm::attention, out.decode[WorkClass::attention].seconds);
-    put(ServingTerm::exchange, out.decode[WorkClass::exchange].seconds);
+    put(ServingTerm::products, at(ServingTerm::products, out.decode[WorkClass::products]));
+    put(ServingTerm::experts, at(ServingTerm::experts, out.decode[WorkClass::experts]));
+    put(ServingTerm::attention, at(ServingTerm::attention, out.decode[WorkClass::attention]));
+    put(ServingTerm::exchange, at(ServingTerm::exchange, out.decode[WorkClass::exchange]));
     put(ServingTerm::messages, out.decode.messages * kMessageS);
     put(ServingTerm::kernels, out.decode.total().kernels * kKernelS);
     put(ServingTerm::step, kStepS);
@@ -102,27 +107,31 @@ class Server {
     const ServingLoad& load = request_.load;
     if (load.disaggregated) return;
     // While a request gets its output, each of the others has had its prompt done once, in steps that decode as well: what a
-    // chunk adds to such a step.
-    const double chunk = std::min(d(load.input_tokens), d(stack_.chunk_tokens));
+    // chunk adds to such a step, which takes as many prompts as come in one.
+    const double prompts = std::max(0.0, rows - 1) / d(load.output_tokens);
+    const double chunk = std::min(d(load.input_tokens) * std::max(1.0, prompts), d(stack_.chunk_tokens));
     StepTokens mixed = step;
     mixed.rows += chunk;
     const StepWork with = step_work(served_, mixed), without = step_work(served_, step);
-    const double chunks = d(load.input_tokens) / chunk * std::max(0.0, rows - 1) / d(load.output_tokens);
-    const auto added = [&](WorkClass kind) { return std::max(0.0, with[kind].seconds - without[kind].seconds) * chunks; };
-    put(ServingTerm::prefill_products, added(WorkClass::products));
-    put(ServingTerm::prefill_experts, added(WorkClass::experts));
-    put(ServingTerm::prefill_attention,
-        out.prefill[WorkClass::attention].seconds * std::max(0.0, rows - 1) / d(load.output_tokens));
-    put(ServingTerm::prefill_exchange, added(WorkClass::exchange) + added(WorkClass::vectors));
+    const double chunks = d(load.input_tokens) / chunk * prompts;
+    const auto added = [&](ServingTerm term, WorkClass kind) {
+      return std::max(0.0, at(term, with[kind]) - at(term, without[kind])) * chunks;
+    };
+    put(ServingTerm::prefill_products, added(ServingTerm::prefill_products, WorkClass::products));
+    put(ServingTerm::prefill_experts, added(ServingTerm::prefill_experts, WorkClass::experts));
+    put(ServingTerm::prefill_attention, at(ServingTerm::prefill_attention, out.prefill[WorkClass::attention]) * prompts);
+    put(ServingTerm::prefill_exchange,
+        added(ServingTerm::prefill_exchange, WorkClass::exchange) + added(ServingTerm::prefill_exchange, WorkClass::vectors));
   }
 
   double first_token(double output_token, double own, ServingEstimate& out) const {
     const StepWork& prompt = out.prefill;
     out.prefill_seconds =
-        coefficient(ServingTerm::prefill_products) * prompt[WorkClass::products].seconds +
-        coefficient(ServingTerm::prefill_experts) * prompt[WorkClass::experts].seconds +
-        coefficient(ServingTerm::prefill_attention) * prompt[WorkClass::attention].seconds +
-        coefficient(ServingTerm::prefill_exchange) * (prompt[WorkClass::exchange].seconds + prompt[WorkClass::vectors].seconds);
+        coefficient(ServingTerm::prefill_products) * at(ServingTerm::prefill_products, prompt[WorkClass::products]) +
+        coefficient(ServingTerm::prefill_experts) * at(ServingTerm::prefill_experts, prompt[WorkClass::experts]) +
+        coefficient(ServingTerm::prefill_attention) * at(ServingTerm::prefill_attention, prompt[WorkClass::attention]) +
+        coefficient(ServingTerm::prefill_exchange) *
+            (at(ServingTerm::prefill_exchange, prompt[WorkClass::exchange]) + prompt[WorkClass::vectors].seconds);
     auto& terms = out.first_token_terms;
     // Of requests that start together, a request waits for some of the others' prompts; with a rate the queue is computed apart.
     const double others = request_.load.rate || request_.load.disaggregated ? 0 : std::sqrt(own) - 1;
@@ -266,7 +275,8 @@ std::string_view to_string(FirstTokenTerm term) {
 }
 
 core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model, const hardware::Device& device,
-                                               const ServingRequest& request, const ServingRules& rules) {
+                                               const ServingRequest& request, const ServingRules& rules,
+                                               const CalibrationSet* fits) {
   AACO_TRY(check(model, request));
   ServingStack stack = rules.stacks.front();
   if (!request.stack.empty()) {
@@ -298,6 +308,7 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   const auto& link = device.device_link ? device.device_link : device.host_link;
   served.link_bytes_per_s = one_node && link ? link->bytes_per_s.value : rules.network_bytes_per_s;
   served.direct_links = one_node && device.device_link.has_value();
+  served.times = OperatorTimes(fits, facts_of(device), request.stack.empty() ? std::string() : stack.name);
 
   ServingEstimate out;
   out.model = model.name;

@@ -50,7 +50,7 @@ bool ServingLimits::met_by(const ServingEstimate& estimate) const {
 
 core::Result<PlanSearch> search_plans(const DecoderArchitecture& model, const hardware::Device& device,
                                       const ServingRequest& request, std::int64_t gpus, std::optional<double> concurrency,
-                                      const ServingLimits& limits, const ServingRules& rules) {
+                                      const ServingLimits& limits, const ServingRules& rules, const CalibrationSet* fits) {
   if (gpus < 1 || gpus > 1024) return core::fail(core::ErrorCode::invalid_argument, "the search requires 1 to 1024 GPUs");
   PlanSearch search;
   std::vector<ServingEstimate> within;
@@ -62,7 +62,7 @@ core::Result<PlanSearch> search_plans(const DecoderArchitecture& model, const ha
       one.load.concurrency = in_flight;
       one.load.rate.reset();
       ++search.tried;
-      auto estimate = estimate_serving(model, device, one, rules);
+      auto estimate = estimate_serving(model, device, one, rules, fits);
       if (!estimate) {
         if (!first_error || estimate.error().code == core::ErrorCode::exhausted) first_error = estimate.error();
         break;

@@ -92,14 +92,15 @@ double ServingRules::achieved_ratio(std::string_view vendor, std::string_view ty
 
 core::Result<ServingRules> load_serving_rules(const std::string& path) {
   AACO_ASSIGN(const core::YamlNode root, core::YamlNode::load(path));
-  AACO_TRY(root.only_keys({"schema", "source", "coefficients", "first_token", "bounds", "first_token_bounds", "devices",
-                           "other_device_widening", "rows", "rows_sha256", "models", "mean_error", "achieved", "memory_ratio",
-                           "runtime_bytes", "node_gpus", "network_bytes_per_s", "stacks"}));
+  AACO_TRY(root.only_keys({"schema", "source", "coefficients", "specified", "first_token", "bounds", "first_token_bounds",
+                           "devices", "other_device_widening", "rows", "rows_sha256", "models", "mean_error", "achieved",
+                           "memory_ratio", "runtime_bytes", "node_gpus", "network_bytes_per_s", "stacks"}));
   AACO_ASSIGN(const auto schema, root.require_i64("schema"));
   if (schema != 1) return root.error("unsupported schema " + std::to_string(schema), "use a newer version of AACO");
   AACO_TRY(root.require_string("source"));
   ServingRules rules;
   AACO_TRY((read_coefficients<kServingTerms, ServingTerm>(root, "coefficients", rules.coefficients)));
+  AACO_TRY((read_coefficients<kServingTerms, ServingTerm>(root, "specified", rules.specified)));
   AACO_TRY((read_coefficients<kFirstTokenTerms, FirstTokenTerm>(root, "first_token", rules.first_token)));
   AACO_TRY(read_bounds(root, "bounds", rules.low, rules.high));
   AACO_TRY(read_bounds(root, "first_token_bounds", rules.first_token_low, rules.first_token_high));

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "estimation/kernel.h"
 #include "estimation/serving/collectives.h"
@@ -17,18 +20,30 @@ constexpr double kVectorKernels = 4;      // the same as fused kernels
 constexpr double kExpertKernels = 6;      // routing, sorting, two grouped products, activation, sum
 constexpr double kChoiceLatencyS = 7e-6;  // to choose a collective's algorithm
 
+constexpr std::int64_t kMeasuredLatent = 512;  // values of a token's cache in DeepSeek's models, which alone were measured
+
 double real(std::int64_t value) { return static_cast<double>(value); }
+std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround(value)); }
 
 struct Builder {
   const ServedModel& served;
   const StepTokens& tokens;
   StepWork work;
 
+  // As measured kernels take, where there are some; else at the specification's rates.
+  static ClassWork timed(double flops, double bytes, std::optional<double> measured, double specified, double times,
+                         double kernels) {
+    return {flops * times, bytes * times, measured.value_or(specified) * times, kernels * times,
+            measured ? 0 : specified * times};
+  }
+
   // rows x k times k x n, in every one of `times` layers.
   void product(WorkClass kind, const WeightType& type, double rows, double n, double k, double times) {
+    if (times <= 0) return;
     const double flops = 2 * rows * n * k;
     const double bytes = n * k * type.bytes + rows * (n + k) * kActivationBytes;
-    work[kind] += {flops * times, bytes * times, std::max(flops / type.flops_per_s, bytes / served.bytes_per_s) * times, times};
+    work[kind] += timed(flops, bytes, served.times.seconds({GemmShape{1, whole(rows), whole(n), whole(k)}, type.name}),
+                        std::max(flops / type.flops_per_s, bytes / served.bytes_per_s), times, 1);
   }
 
   void projections() {
@@ -72,9 +87,11 @@ struct Builder {
     const double flops = 2 * matrices * inner * real(m.hidden) * visits;
     const double bytes = own * matrices * inner * real(m.hidden) * served.experts.bytes +
                          visits * (2 * real(m.hidden) + 3 * inner) * kActivationBytes;
+    const ExpertsShape shape{whole(rows),   m.hidden, e.intermediate, e.count, e.per_token, m.gated, whole(tensor / groups),
+                             whole(groups), 0};
     work[WorkClass::experts] +=
-        {flops * layers, bytes * layers, std::max(flops / served.experts.flops_per_s, bytes / served.bytes_per_s) * layers,
-         kExpertKernels * layers};
+        timed(flops, bytes, served.times.seconds({shape, served.experts.name}),
+              std::max(flops / served.experts.flops_per_s, bytes / served.bytes_per_s), layers, kExpertKernels);
     feed_forward(real(e.shared_intermediate), layers);
   }
 
@@ -88,7 +105,10 @@ struct Builder {
     const double seen = full * tokens.cached + windowed * std::min(tokens.cached, window);
     ClassWork& out = work[WorkClass::attention];
     const double read = tokens.decoding * seen * value_bytes, multiplied = tokens.decoding * seen * heads * 2 * dims;
-    out += {multiplied, read, std::max(read / served.bytes_per_s, multiplied / served.plain.flops_per_s), real(m.layers)};
+    const double specified = std::max(read / served.bytes_per_s, multiplied / served.plain.flops_per_s);
+    if (tokens.decoding > 0)
+      out += timed(multiplied, read, of_layers(full, windowed, {false, tokens.decoding, 1, tokens.cached}), specified, 1,
+                   real(m.layers));
     if (tokens.prompts <= 0) return;
     const double prompt_dims =
         m.latent ? real(m.latent->key_dim + m.latent->rotary_dim + m.latent->value_dim) : 2 * real(m.head_dim);
@@ -97,7 +117,37 @@ struct Builder {
     const double flops = tokens.prompts * pairs * heads * 2 * prompt_dims;
     const double bytes =
         tokens.prompts * tokens.prompt * real(m.layers) * (value_bytes + 2 * heads * real(m.head_dim) * kActivationBytes);
-    out += {flops, bytes, std::max(flops / served.plain.flops_per_s, bytes / served.bytes_per_s), 0};
+    const double computed = std::max(flops / served.plain.flops_per_s, bytes / served.bytes_per_s);
+    out += timed(flops, bytes, of_layers(full, windowed, {true, tokens.prompts, tokens.prompt, tokens.prompt}), computed, 1, 0);
+  }
+
+  struct Attended {
+    bool prefill = false;
+    double sequences = 0, query = 1, keys = 0;
+  };
+  // Measured attention of all layers; empty where there are no measurements of one of its kinds.
+  [[nodiscard]] std::optional<double> of_layers(double full, double windowed, const Attended& tokens_of) const {
+    const DecoderArchitecture& m = served.model;
+    const std::string cache = served.cache_bytes <= 1 ? "fp8" : "bf16";
+    const std::int64_t heads = std::max<std::int64_t>(1, m.heads / served.plan.tensor), batch = whole(tokens_of.sequences),
+                       query = whole(tokens_of.query), keys = std::max(whole(tokens_of.keys), query);
+    if (m.latent) {
+      if (m.latent->cache_rank != kMeasuredLatent || windowed > 0) return std::nullopt;
+      const auto one = served.times.seconds({LatentAttentionShape{tokens_of.prefill, batch, heads, query, keys, cache}, "bf16"});
+      return one ? std::optional(*one * full) : std::nullopt;
+    }
+    AttentionShape shape{tokens_of.prefill, batch, query,
+                         keys - query,      heads, std::max<std::int64_t>(1, m.kv_heads / served.plan.tensor),
+                         m.head_dim,        cache};
+    double sum = 0;
+    for (const auto& [layers, window] : {std::pair{full, std::int64_t{0}}, std::pair{windowed, m.window}}) {
+      if (layers <= 0) continue;
+      shape.window = window;
+      const auto one = served.times.seconds({shape, "bf16"});
+      if (!one) return std::nullopt;
+      sum += *one * layers;
+    }
+    return sum;
   }
 
   void exchange() {
@@ -108,16 +158,20 @@ struct Builder {
     const Collective sum = all_reduce(row, tensor, served.link_bytes_per_s, kChoiceLatencyS, served.direct_links);
     const double sums = 2 * real(m.layers) - (across ? real(m.expert_layers()) : 0);
     ClassWork& out = work[WorkClass::exchange];
-    out += {0, sums * row * (tensor > 1 ? 2 : 0), sums * sum.seconds, tensor > 1 ? sums : 0};
-    work.messages += sums * sum.messages;
+    const auto measured =
+        tensor > 1 && served.direct_links
+            ? served.times.seconds({CollectiveShape{"all_reduce", served.plan.tensor, served.plan.tensor, row}, "fp16"})
+            : std::nullopt;
+    out += timed(0, row * (tensor > 1 ? 2 : 0), measured, sum.seconds, sums, tensor > 1 ? 1 : 0);
+    if (!measured) work.messages += sums * sum.messages;  // measured ones have their latency within
     if (across) {
       const Collective sent = all_to_all(row * real(m.experts->per_token), groups, served.link_bytes_per_s);
       const double times = 2 * real(m.expert_layers());
-      out += {0, times * row * real(m.experts->per_token), times * sent.seconds, times};
+      out += timed(0, row * real(m.experts->per_token), std::nullopt, sent.seconds, times, 1);
       work.messages += times * sent.messages;
     }
     const double stages = real(served.plan.pipeline) - 1;
-    out += {0, stages * row, stages * row / served.link_bytes_per_s, stages};
+    out += timed(0, row, std::nullopt, row / served.link_bytes_per_s, stages, 1);
     work.messages += stages;
   }
 };
@@ -140,6 +194,7 @@ ClassWork& ClassWork::operator+=(const ClassWork& other) {
   bytes += other.bytes;
   seconds += other.seconds;
   kernels += other.kernels;
+  specified += other.specified;
   return *this;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "estimation/serving.h"
+#include "estimation/serving/operator_times.h"
 
 namespace aaco::estimation {
 
@@ -21,6 +22,7 @@ struct ServedModel {
   double bytes_per_s = 0;            // memory
   double link_bytes_per_s = 0;       // one direction, to the ranks of the tensor group
   bool direct_links = true;          // between them
+  OperatorTimes times{nullptr, {}, {}};
 };
 
 // The tokens of a step.

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -46,6 +47,12 @@ constexpr Other kOthers[] = {
     {"mxr"sv, 0, "a compiled MIGraphX program", "give the model it was compiled from"},
 };
 
+// Random bytes may begin with a bracket as well.
+bool is_text(std::string_view head) {
+  return std::all_of(head.begin(), head.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\r' || c == '\t'; });
+}
+
 // The first eight bytes of a safetensors file are the length of the JSON that follows.
 bool is_safetensors(std::string_view head) { return head.size() > 9 && head[8] == '{' && head[6] == 0 && head[7] == 0; }
 
@@ -61,7 +68,8 @@ core::Result<ModelFormat> sniff_model(const std::string& path) {
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return ModelFormat::pt2;
   if (head.size() >= 8 && head.compare(4, 4, "TFL3") == 0) return ModelFormat::tflite;
   for (const Other& other : kOthers)
-    if (head.size() >= other.offset && std::string_view(head).substr(other.offset).starts_with(other.magic))
+    if (head.size() >= other.offset && std::string_view(head).substr(other.offset).starts_with(other.magic) &&
+        (other.magic.size() > 1 || is_text(head)))
       return fail(ErrorCode::invalid_input, path + " is " + std::string(other.what) + ", not a supported model format",
                   std::string(other.remedy));
   if (is_safetensors(head))

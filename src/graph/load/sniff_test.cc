@@ -29,6 +29,11 @@ TEST_F(Sniff, EmptyZipArchiveIsNotReportedAsDamagedOnnx) { EXPECT_EQ(sniff("PK\x
 TEST_F(Sniff, AZipArchiveIsAPyTorchExport) { EXPECT_EQ(sniff("PK\x03\x04rest"s).value(), ModelFormat::pt2); }
 TEST_F(Sniff, TfliteHasItsNameAtByteFour) { EXPECT_EQ(sniff("\x1C\0\0\0TFL3"s).value(), ModelFormat::tflite); }
 TEST_F(Sniff, AnythingElseMayBeOnnx) { EXPECT_EQ(sniff("\x08\x08\x3a\x10"s).value(), ModelFormat::onnx); }
+TEST_F(Sniff, BytesThatBeginWithABracketAreNoTextByThat) {
+  EXPECT_THAT(refusal("{\"a\": 1}"), testing::HasSubstr("a text file"));
+  EXPECT_EQ(sniff("{\x01\xff\x07\x02"s).value(), ModelFormat::onnx) << "the reader tells that it is damaged";
+  EXPECT_EQ(sniff("<\x01\xff\x07\x02"s).value(), ModelFormat::onnx);
+}
 TEST_F(Sniff, WeightsWithoutAGraphAreNamed) {
   EXPECT_THAT(refusal("GGUF...."), testing::HasSubstr("GGUF"));
   EXPECT_THAT(refusal("\x40\0\0\0\0\0\0\0{\"a\":{}}"s), testing::HasSubstr("safetensors"));

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "core/numbers.h"
 #include "estimation/kernel.h"
@@ -118,9 +120,12 @@ double key_of(const ComparedPoint& point, Rank rank) {
   return kLast;
 }
 
-void sort(std::vector<ComparedPoint>& points, Rank rank) {
-  std::stable_sort(points.begin(), points.end(), [rank](const ComparedPoint& a, const ComparedPoint& b) {
+// Each model's points in a list of their own, in the order of `models`: which model is faster is no question of a ranking.
+void sort(std::vector<ComparedPoint>& points, const std::vector<std::string>& models, Rank rank) {
+  const auto model = [&](const ComparedPoint& point) { return std::find(models.begin(), models.end(), point.model); };
+  std::stable_sort(points.begin(), points.end(), [&](const ComparedPoint& a, const ComparedPoint& b) {
     const auto order = [](const ComparedPoint& point) { return point.prediction ? (point.fits ? 0 : 1) : 2; };
+    if (const auto one = model(a), other = model(b); one != other) return one < other;
     if (order(a) != order(b)) return order(a) < order(b);
     return a.prediction && key_of(a, rank) < key_of(b, rank);
   });
@@ -156,7 +161,7 @@ std::optional<estimation::Estimate> ranked_by(const ComparedPoint& point, Rank r
 }
 
 // How many places behind the first have an interval that overlaps its own: intervals that do, do not decide which is better.
-std::size_t undecided(const std::vector<ComparedPoint>& points, Rank rank) {
+std::size_t undecided(std::span<const ComparedPoint> points, Rank rank) {
   if (points.empty() || !points.front().prediction) return 0;
   const auto first = ranked_by(points.front(), rank);
   if (!first) return 0;
@@ -164,6 +169,17 @@ std::size_t undecided(const std::vector<ComparedPoint>& points, Rank rank) {
     const auto other = point.prediction ? ranked_by(point, rank) : std::nullopt;
     return other && other->lower < first->upper && first->lower < other->upper;
   }));
+}
+
+// The points of each model, which lie side by side.
+std::vector<std::span<const ComparedPoint>> by_model(std::span<const ComparedPoint> points) {
+  std::vector<std::span<const ComparedPoint>> groups;
+  for (std::size_t from = 0, at = 1; at <= points.size(); ++at) {
+    if (at < points.size() && points[at].model == points[from].model) continue;
+    groups.push_back(points.subspan(from, at - from));
+    from = at;
+  }
+  return groups;
 }
 
 std::string joules_text(const std::optional<estimation::Estimate>& energy) {
@@ -215,7 +231,7 @@ core::Result<std::vector<ComparedPoint>> compare_models(const CompareModelsReque
   if (std::none_of(points.begin(), points.end(), [](const ComparedPoint& point) { return point.prediction.has_value(); }))
     return core::fail(points.front().error_code, "no prediction succeeded: " + points.front().model + " on " +
                                                      points.front().hardware + ": " + points.front().error);
-  sort(points, request.rank);
+  sort(points, request.models, request.rank);
   return points;
 }
 
@@ -246,7 +262,9 @@ report::PaperTable comparison_table(const std::vector<ComparedPoint>& points) {
                   "error"};
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : std::string(); };
   std::size_t place = 0;
+  std::string_view model;
   for (const ComparedPoint& point : points) {
+    if (std::exchange(model, point.model) != point.model) place = 0;
     const std::string batch = point.batch > 0 ? std::to_string(point.batch) : "";
     std::vector<std::string> row{
         "", point.model, point.hardware, batch, std::to_string(point.devices), point.dtype, number(point.power_cap_watts)};
@@ -281,7 +299,9 @@ report::PaperTable comparison_table(const std::vector<ComparedPoint>& points) {
   return table;
 }
 
-report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const CompareModelsRequest& request) {
+namespace {
+
+report::PaperSection section_of(std::span<const ComparedPoint> points, const CompareModelsRequest& request) {
   report::PaperSection section;
   auto& table = section.table;
   const bool tokens = std::any_of(points.begin(), points.end(),
@@ -306,15 +326,29 @@ report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const C
   if (const std::size_t rivals = undecided(points, request.rank); rivals > 0)
     section.lines.push_back(
         fmt::format("The ranking is uncertain: the interval of the top entry overlaps with {} other(s).", rivals));
+  return section;
+}
+
+}  // namespace
+
+report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const CompareModelsRequest& request) {
+  report::Paper paper{fmt::format("Predictions, ranked by {}", rank_name(request.rank)), {}};
+  const auto groups = by_model(points);
+  for (const auto& group : groups) {
+    paper.sections.push_back(section_of(group, request));
+    if (groups.size() > 1) paper.sections.back().title = group.front().model;
+  }
   if (!request.device_counts.empty())
-    section.lines.emplace_back("Multiple devices split the batch (data parallel); communication is not modelled.");
-  return {fmt::format("Predictions, ranked by {}", rank_name(request.rank)), {std::move(section)}};
+    paper.sections.back().lines.emplace_back("Multiple devices split the batch (data parallel); communication is not modelled.");
+  return paper;
 }
 
 core::Json comparison_json(const std::vector<ComparedPoint>& points, const CompareModelsRequest& request) {
   core::Json list = core::Json::array();
   std::int64_t place = 0;
+  std::string_view model;
   for (const ComparedPoint& point : points) {
+    if (std::exchange(model, point.model) != point.model) place = 0;
     core::Json one = core::Json::object({{"model", point.model}, {"hardware", point.hardware}, {"devices", point.devices}});
     if (point.batch > 0) one.set("batch", point.batch);
     if (!point.dtype.empty()) one.set("dtype", point.dtype);

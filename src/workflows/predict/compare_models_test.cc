@@ -67,6 +67,21 @@ TEST_F(CompareModels, AModelThatDoesNotFitRanksBehindASlowerDeviceThatHasRoom) {
   EXPECT_LT(made[1].prediction->estimate.latency.value, made[0].prediction->estimate.latency.value);
   EXPECT_EQ(comparison_table(made).rows[1][13], "false");
 }
+TEST_F(CompareModels, ModelsAreRankedSeparately) {
+  request_.models = {kWide, "zoo:mlp"};
+  request_.hardware = {"nvidia_a10_pcie_24gb", "nvidia_h100_sxm5_80gb"};
+  const auto made = points();
+  ASSERT_EQ(made.size(), 4U);
+  EXPECT_EQ(made[0].model, kWide);
+  EXPECT_EQ(made[1].model, kWide);
+  EXPECT_EQ(made[2].model, "zoo:mlp");
+  const auto json = comparison_json(made, request_);
+  EXPECT_EQ(json["points"].items()[2]["rank"].as_i64(), 1);
+  EXPECT_EQ(comparison_table(made).rows[2][0], "1");
+  const auto paper = comparison_paper(made, request_);
+  ASSERT_EQ(paper.sections.size(), 2U);
+  EXPECT_EQ(paper.sections[1].title, "zoo:mlp");
+}
 TEST_F(CompareModels, APointWithoutAPredictionIsLastAndSaysWhy) {
   request_.hardware = {"nosuch", "nvidia_a10_pcie_24gb"};
   const auto made = points();

@@ -6,6 +6,7 @@
 
 #include "core/files.h"
 #include "core/strings.h"
+#include "workflows/calibration_registry.h"
 #include "workflows/hardware.h"
 
 namespace aaco::workflows {
@@ -23,14 +24,15 @@ core::Result<void> fill(ServedPoint& point, const ServeRequest& request, const e
                         const Services& services) {
   AACO_ASSIGN(const hardware::Device device, find_device(point.hardware, services));
   AACO_ASSIGN(const estimation::DecoderArchitecture model, find_served_model(point.model, services));
+  AACO_ASSIGN(const estimation::CalibrationSet fits, load_calibrations_for(services.paths, device));
   if (!request.search) {
-    AACO_ASSIGN(point.estimate, estimation::estimate_serving(model, device, request.serving, rules));
+    AACO_ASSIGN(point.estimate, estimation::estimate_serving(model, device, request.serving, rules, &fits));
     return {};
   }
   const std::optional<double> concurrency =
       request.concurrency_given ? std::optional(request.serving.load.concurrency) : std::nullopt;
   AACO_ASSIGN(point.search,
-              estimation::search_plans(model, device, request.serving, request.gpus, concurrency, request.limits, rules));
+              estimation::search_plans(model, device, request.serving, request.gpus, concurrency, request.limits, rules, &fits));
   if (!point.search->best)
     return core::fail(core::ErrorCode::not_found,
                       fmt::format("none of {} plans on up to {} GPUs meets the SLO", point.search->fitting, request.gpus),

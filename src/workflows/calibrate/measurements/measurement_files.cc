@@ -14,6 +14,7 @@
 #include "hardware/die.h"
 #include "importers/file_source.h"
 #include "workflows/calibrate/measurements/measurement_row.h"
+#include "workflows/calibrate/measurements/serving_rows.h"
 
 namespace aaco::workflows {
 namespace {
@@ -25,12 +26,6 @@ using estimation::Kernel;
 // fit.
 constexpr double kShortestSeconds = 1e-9, kLongestKernelSeconds = 3600, kLongestModelSeconds = 86400;
 constexpr double kMinWatts = 1e-3, kMaxWatts = 1e5;
-
-core::Result<std::string> type_of(const MeasurementRow& row, std::string_view column) {
-  std::string type = estimation::canonical_type(row.text(column));
-  if (!estimation::element_of(type)) return row.wrong(column, "not a known data type");
-  return type;
-}
 
 core::Result<Kernel> gemm(const MeasurementRow& row) {
   estimation::GemmShape shape;
@@ -76,7 +71,7 @@ core::Result<Kernel> attention(const MeasurementRow& row) {
   AACO_ASSIGN(shape.kv_heads, row.integer("kv_heads"));
   AACO_ASSIGN(shape.head_dim, row.integer("head_dim"));
   if (!row.text("kv_dtype").empty()) {
-    AACO_ASSIGN(shape.kv_type, type_of(row, "kv_dtype"));
+    AACO_ASSIGN(shape.kv_type, row.type("kv_dtype"));
   }
   return Kernel{shape, {}};
 }
@@ -107,6 +102,20 @@ struct Kind {
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> kKinds{
+      {"mla", {"phase", "q_len"}, {"dtype", "kv_dtype", "batch", "heads", "kv_len", "latency_us"}, latent_attention},
+      {"attention_prefill",
+       {"q_len", "kv_len"},
+       {"dtype", "kv_dtype", "batch", "heads", "kv_heads", "head_dim", "window", "latency_us"},
+       prefill_attention},
+      {"attention_decode",
+       {"kv_len", "window"},
+       {"dtype", "kv_dtype", "batch", "heads", "kv_heads", "head_dim", "latency_us"},
+       decode_attention},
+      {"moe",
+       {"topk", "experts"},
+       {"dtype", "tokens", "hidden", "inter", "gated", "tp", "ep", "distribution", "latency_us"},
+       experts},
+      {"collectives", {"ranks", "ranks_per_node"}, {"kind", "bytes", "dtype", "latency_us"}, collective},
       {"attention", {"phase", "isl"}, {"dtype", "batch", "heads", "kv_heads", "head_dim", "latency_us"}, attention},
       {"conv2d", {"r", "s", "stride"}, {"dtype", "n", "c", "h", "w", "k", "pad", "dilation", "latency_us"}, convolution},
       {"gemm", {"m", "n"}, {"dtype", "k", "latency_us"}, gemm},
@@ -137,17 +146,21 @@ core::Result<const Kind*> kind_of(const MeasurementRow::Columns& columns, const 
   if (nearest != nullptr)
     return core::fail(ErrorCode::invalid_input, name + ":1: missing columns for a table of " + std::string(nearest->name) + ": " +
                                                     core::join(lacking, ", "));
-  return core::fail(ErrorCode::invalid_input, name + ":1: the columns match no kind of measurement",
-                    "expected columns: m, n, k (matrix products); r, s, stride (convolutions); phase, isl (attention); op, rows, "
-                    "cols (vector operators); model (models)");
+  return core::fail(
+      ErrorCode::invalid_input, name + ":1: the columns match no kind of measurement",
+      "expected columns: m, n, k (matrix products); r, s, stride (convolutions); phase, isl or q_len, kv_len, window "
+      "(attention); phase, q_len (latent attention); topk, experts (experts); ranks, bytes (collectives); op, rows, "
+      "cols (vector operators); model (models)");
 }
 
 core::Status add_kernel(const MeasurementRow& row, const Kind& kind, DeviceMeasurements& device, MeasurementFiles& into) {
   estimation::Measurement measured;
   AACO_ASSIGN(measured.kernel, kind.read(row));
-  measured.kernel.type = "fp32";
-  if (row.has("dtype")) {
-    AACO_ASSIGN(measured.kernel.type, type_of(row, "dtype"));
+  // Collectives move bytes, whatever their type.
+  const bool typed = !std::holds_alternative<estimation::CollectiveShape>(measured.kernel.shape);
+  measured.kernel.type = typed ? "fp32" : "fp16";
+  if (row.has("dtype") && typed) {
+    AACO_ASSIGN(measured.kernel.type, row.type("dtype"));
   }
   if (row.infinite("latency_us")) {
     ++into.failed;
@@ -177,7 +190,7 @@ core::Status add_model(const MeasurementRow& row, DeviceMeasurements& device, Me
   if (run.model.empty()) return row.wrong("model", "expected a model name");
   run.type = "fp32";
   if (row.has("precision")) {
-    AACO_ASSIGN(run.type, type_of(row, "precision"));
+    AACO_ASSIGN(run.type, row.type("precision"));
   }
   run.profile = row.text("profile");
   run.mode = row.text("mode");

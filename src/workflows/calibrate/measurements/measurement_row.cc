@@ -4,6 +4,7 @@
 
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "estimation/kernel.h"
 
 namespace aaco::workflows {
 
@@ -17,6 +18,12 @@ tl::unexpected<core::Error> MeasurementRow::wrong(std::string_view column, std::
 std::string_view MeasurementRow::text(std::string_view column) const {
   const auto found = columns_.find(column);
   return found == columns_.end() ? std::string_view{} : core::trim(fields_[found->second]);
+}
+
+core::Result<std::string> MeasurementRow::type(std::string_view column) const {
+  std::string type = estimation::canonical_type(text(column));
+  if (!estimation::element_of(type)) return wrong(column, "not a known data type");
+  return type;
 }
 
 core::Result<std::int64_t> MeasurementRow::integer(std::string_view column) const {

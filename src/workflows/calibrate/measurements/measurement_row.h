@@ -20,6 +20,8 @@ class MeasurementRow {
 
   [[nodiscard]] bool has(std::string_view column) const { return columns_.contains(column); }
   [[nodiscard]] std::string_view text(std::string_view column) const;  // empty where there is no such column
+  // A data type by its canonical name.
+  [[nodiscard]] core::Result<std::string> type(std::string_view column) const;
   [[nodiscard]] core::Result<std::int64_t> integer(std::string_view column) const;
   [[nodiscard]] core::Result<std::int64_t> integer_or(std::string_view column, std::int64_t otherwise) const;
   // Above 0 and finite.
