@@ -68,6 +68,10 @@ const std::vector<FactRule>& fact_rules() {
       {"kernel", Severity::soft, "different kernel version"},
       {"host", Severity::soft, "different host"},
       {"seed", Severity::soft, "different random inputs"},
+      {"process.nice", Severity::soft, "different priority of the process", "0"},
+      {"process.scheduler", Severity::soft, "different scheduling policy of the process", "other"},
+      {"environment.preload", Severity::soft, "different preloaded libraries (LD_PRELOAD)", "none"},
+      {"environment.allocator", Severity::soft, "different settings of the memory allocator", "none"},
   };
   return rules;
 }
@@ -87,9 +91,11 @@ std::vector<Difference> compare_fingerprints(const Fingerprint& a, const Fingerp
   for (const Fact& fact : a.facts) values[fact.key].first = fact.value;
   for (const Fact& fact : b.facts) values[fact.key].second = fact.value;
   std::vector<Difference> differences;
-  for (const auto& [key, sides] : values) {
-    if (sides.first == sides.second) continue;
+  for (auto& [key, sides] : values) {
     const FactRule& rule = rule_of(key);
+    for (std::string* side : {&sides.first, &sides.second})
+      if (side->empty()) *side = rule.usual;
+    if (sides.first == sides.second) continue;
     const bool both_known = !sides.first.empty() && !sides.second.empty();
     differences.push_back(
         {key, sides.first, sides.second, both_known ? rule.severity : Severity::soft, std::string(rule.meaning)});

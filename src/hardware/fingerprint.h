@@ -27,6 +27,7 @@ struct FactRule {
   std::string_view key;
   Severity severity = Severity::soft;
   std::string_view meaning;
+  std::string_view usual;  // what a fingerprint without this key had; empty: not known
 };
 
 // Every key there is, in the order they are reported:
@@ -35,6 +36,7 @@ struct FactRule {
 //            gpu.devices gpu.partitions gpu.visible driver.amdgpu driver.nvidia driver.rocm kernel host
 //   run      runtime.name runtime.version runtime.hash provider device threads.intra threads.inter graph_level model.hash
 //            input_shapes batch dtype seed mode isolation load slo
+//   process  process.nice process.scheduler environment.preload environment.allocator: only where they are not as usual
 const std::vector<FactRule>& fact_rules();
 
 struct Fingerprint {

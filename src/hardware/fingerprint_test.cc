@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
+
+#include "hardware/process_facts.h"
 
 namespace aaco::hardware {
 namespace {
@@ -20,6 +23,26 @@ TEST(Fingerprint, EqualFactsInAnyOrderAreComparableAndHashEqual) {
   EXPECT_EQ(of({kBase[2], kBase[0], kBase[1]}), of(kBase));
   EXPECT_TRUE(compare_fingerprints(of(kBase), of(kBase)).empty());
   EXPECT_EQ(of(kBase).hash.size(), 16U);
+}
+TEST(Fingerprint, MissingProcessFactsMeanTheUsual) {
+  const auto differences = compare_fingerprints(of(kBase), of(with("process.nice", "19")));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_EQ(differences[0].a, "0");
+  EXPECT_EQ(differences[0].b, "19");
+  EXPECT_EQ(of(kBase).hash, of(with("environment.preload", "slow.so")).hash) << "still the same subject";
+}
+TEST(ProcessFacts, NameWhatIsUnusual) {
+  ASSERT_EQ(::setenv("LD_PRELOAD", "/opt/a/slow.so:/b/trace.so", 1), 0);
+  ASSERT_EQ(::setenv("MALLOC_ARENA_MAX", "1", 1), 0);
+  const auto facts = of(process_facts()).facts;
+  ::unsetenv("LD_PRELOAD"), ::unsetenv("MALLOC_ARENA_MAX");
+  const auto value = [&](std::string_view key) {
+    for (const Fact& fact : facts)
+      if (fact.key == key) return fact.value;
+    return std::string();
+  };
+  EXPECT_EQ(value("environment.preload"), "slow.so trace.so");
+  EXPECT_NE(value("environment.allocator").find("MALLOC_ARENA_MAX=1"), std::string::npos);
 }
 TEST(Fingerprint, DifferentVersionsAreComparableButNotTheSameSubject) {
   for (const char* key : {"model.hash", "dtype", "runtime.name", "provider", "threads.inter", "graph_level", "cpu.limit_cores"}) {

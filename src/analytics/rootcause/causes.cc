@@ -49,9 +49,13 @@ constexpr std::array kConfigurations = {
     Configuration{"cpu.governor", "clock_governor", "different CPU frequency governor"},
     Configuration{"cpu.limit_cores", "cpu_throttling", "different CPU quota"},
     Configuration{"cpu.allowed_cores", "cpu_placement", "different number of allowed CPUs"},
+    Configuration{"process.nice", "priority", "different priority (nice)"},
+    Configuration{"process.scheduler", "priority", "different scheduling policy"},
+    Configuration{"environment.preload", "preload", "different preloaded libraries (LD_PRELOAD)"},
+    Configuration{"environment.allocator", "allocator", "different settings of the memory allocator"},
 };
 // Which CPUs a process may use matters only to threads that wait for them.
-constexpr std::string_view kAllowedCores = "cpu.allowed_cores";
+constexpr std::string_view kAllowedCores = "cpu.allowed_cores", kPriority = "priority";
 constexpr double kMinWaitShare = 0.2;  // of the difference
 
 // Another model: more nodes of tiny work are a matter of launching, other data types of their own.
@@ -99,8 +103,9 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
   for (const hardware::Difference& difference : differences) {
     if (difference.a.empty() || difference.b.empty()) continue;  // one side does not know it
     for (const Configuration& one : kConfigurations)
-      if (difference.key == one.key && (one.key != kAllowedCores || threads_wait(a, b, decomposition) ||
-                                        computes_on_fewer(a, b, difference, decomposition.delta_ns)))
+      if (difference.key == one.key &&
+          ((one.key != kAllowedCores && one.cause != kPriority) || threads_wait(a, b, decomposition) ||
+           (one.key == kAllowedCores && computes_on_fewer(a, b, difference, decomposition.delta_ns))))
         add(std::string(one.cause), std::string(one.title), difference);
     // A type or batch that differs makes the model or its shapes differ too: it is named once.
     if (difference.key == "model.hash" && !has("dtype")) {
@@ -190,11 +195,11 @@ void rule_out_waits_that_follow(const Side& fast, const Side& slow, Weights& wei
 }
 
 // Where the profiled pass puts the difference into the nodes, the host around them is not its cause.
-constexpr double kMostOfIt = 0.8, kNoneOfIt = 0.05;
+constexpr double kInNodes = 0.8, kOutside = 0.05;
 void rule_out_the_host_beside_nodes(const Decomposition& decomposition, Weights& weights) {
-  if (!decomposition.profiled || share_of(decomposition, "node") + share_of(decomposition, "launch") < kMostOfIt) return;
+  if (!decomposition.profiled || share_of(decomposition, "node") + share_of(decomposition, "launch") < kInNodes) return;
   const auto found = weights.find("host_computing");
-  if (found == weights.end() || share_of(decomposition, "host_computing") >= kNoneOfIt) return;
+  if (found == weights.end() || share_of(decomposition, "host_computing") >= kOutside) return;
   weights[std::string(kSlowerExecution)] += found->second;
   weights.erase("host_computing");
 }
@@ -270,7 +275,7 @@ Weights measured_causes(const Side& fast, const Side& slow, const Decomposition&
 double foreign_share(const Side& fast, const Side& slow, const Decomposition& decomposition, const std::vector<Cause>& settings) {
   constexpr double kMinForeign = 0.2;
   for (const Cause& setting : settings)
-    for (const std::string_view of_cpus : {"threads", "cpu_placement", "cpu_throttling"})
+    for (const std::string_view of_cpus : {"threads", "cpu_placement", "cpu_throttling", "priority", "preload"})
       if (setting.id == of_cpus) return 0;
   double share = std::max(0.0, share_of(decomposition, "cpu_throttling")) + stopped_share(fast, slow, decomposition);
   if (!waits_follow(fast, slow)) share += std::max(0.0, share_of(decomposition, "run_queue_wait"));

@@ -178,7 +178,7 @@ int alarmed(Make&& make) {
   return count;
 }
 
-TEST(Trend, AStepOfTheLastValuesIsNoDrift) {
+TEST(Trend, StepOfTheLastValuesIsNotADrift) {
   EXPECT_GE(alarmed([](std::uint64_t seed) {
               return made(
                   60, 0.02, [](std::size_t i) { return i < 55 ? 100.0 : 112.0; }, seed);
@@ -188,7 +188,7 @@ TEST(Trend, AStepOfTheLastValuesIsNoDrift) {
   EXPECT_NEAR(trend.level, 112, 3);
   EXPECT_FALSE(trend.drift && trend.drift->significant);
 }
-TEST(Trend, AStepOfAShortSeriesIsNoDrift) {
+TEST(Trend, StepOfAShortSeriesIsNotADrift) {
   int drifts = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Trend trend = analyzed(made(
@@ -208,14 +208,14 @@ TEST(Trend, CorrelatedNoiseRaisesNoAlarm) {
   };
   EXPECT_LE(alarmed(correlated), 10);
 }
-TEST(Trend, TwoLevelsInTurnAreNoChange) {
+TEST(Trend, AlternatingLevelsYieldNoChange) {
   const auto two = [](std::uint64_t seed) {
     core::Random random(seed);
     return made(200, 0, [&](std::size_t) { return random.uniform() < 0.3 ? 110.0 : 100.0; });
   };
   EXPECT_LE(alarmed(two), 8);
 }
-TEST(Trend, AScatterThatGrowsIsNoChangeOfLevel) {
+TEST(Trend, GrowingScatterYieldsNoChange) {
   const auto growing = [](std::uint64_t seed) {
     core::Random random(seed);
     return made(200, 0, [&](std::size_t i) { return 100 + (i < 100 ? 1 : 4) * random.normal(); });

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/resident_memory.h"
+#include "hardware/process_facts.h"
 #include "hardware/usable_cpus.h"
 #include "runner/ort_runtime.h"
 #include "workflows/hardware.h"
@@ -62,6 +63,7 @@ std::vector<hardware::Fact> subject_of(const DecoderPlan& plan, const Placement&
     facts.push_back({"cpu.allowed_cores", std::to_string(usable.allowed.size())});
     facts.push_back({"cpu.allowed_list", usable.allowed_list()});
   }
+  for (auto& fact : hardware::process_facts()) facts.push_back(std::move(fact));
   return facts;
 }
 

@@ -9,6 +9,7 @@
 #include "core/environment.h"
 #include "core/files.h"
 #include "core/resident_memory.h"
+#include "hardware/process_facts.h"
 #include "hardware/usable_cpus.h"
 #include "stats/observer.h"
 #include "workflows/explain/insight.h"
@@ -254,6 +255,7 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const Placement& 
     facts.push_back({"cpu.allowed_cores", std::to_string(usable.allowed.size())});
     facts.push_back({"cpu.allowed_list", usable.allowed_list()});
   }
+  for (auto& fact : hardware::process_facts()) facts.push_back(std::move(fact));
   return facts;
 }
 
