@@ -24,14 +24,16 @@ constexpr double kFewestWaiting = 0.1;  // of the time, the low end of the inter
 constexpr double kStopped = 0.2;        // of the time
 constexpr double kGpuBusy = 0.7;
 constexpr double kIoStalled = 0.2;       // of the time some task waited for storage
+constexpr double kDiskSleep = 0.15;      // of the samples: a sampler on the same CPU sees less of it than there is
 constexpr double kFewestBytes = 1e5;     // per second, of a program that waits for storage
 constexpr double kCpusBusy = 0.85;       // of the CPUs that it may use
 constexpr double kKernelTime = 0.5;      // of the CPU time
 constexpr double kLongestFault = 10e-6;  // seconds of kernel time: more than that, and faults do not explain it
 constexpr double kUnsampled = 0.05;      // of the CPU time, from which it is named
 constexpr double kMostlyUnsampled = 0.25;
-constexpr double kIdle = 0.3;        // CPUs, below which the program mostly sleeps
-constexpr double kMajorFaults = 50;  // per second
+constexpr double kFewestUnsampled = 0.03;  // CPUs
+constexpr double kIdle = 0.3;              // CPUs, below which the program mostly sleeps
+constexpr double kMajorFaults = 50;        // per second
 constexpr std::size_t kPhases = 4;
 
 struct Facts {
@@ -108,9 +110,18 @@ Measured measured(const Facts& facts, double cores, std::optional<double> cpus) 
   out.stopped = facts.metric("process.stopped_ratio");
   out.disk_sleep = facts.metric("process.disk_sleep_ratio");
   out.waits = recorded_waits(facts.model.sections.operating_system);
-  out.wall_ns = static_cast<double>(facts.model.session.outcome.wall_ns.value_or(0));
+  const auto wall = facts.model.session.outcome.wall_ns;
+  if (out.waits && wall && *wall > 0) {  // events miss no process
+    const double recorded = out.waits->run_queue_ns / static_cast<double>(*wall);
+    out.waiting = std::max(out.waiting, recorded);
+    out.waiting_at_least = std::max(out.waiting_at_least, recorded);
+  }
+  out.wall_ns = static_cast<double>(wall.value_or(0));
   return out;
 }
+
+// Of a program that hardly ran, a few ms of its start are much of its CPU time.
+bool counts_unsampled(const Measured& is) { return is.unsampled * is.cores >= kFewestUnsampled; }
 
 // Waiting limits a program that waits more than it sleeps. With less than one thread running or waiting on average, it slept at
 // least the remaining time.
@@ -135,7 +146,7 @@ std::optional<Limit> storage_limit(const Facts& facts, const Measured& is) {
   const auto read = mean_of(facts.series("process.storage_read_bytes_per_second", "tree"));
   const auto written = mean_of(facts.series("process.storage_write_bytes_per_second", "tree"));
   const bool transfers = (!read && !written) || read.value_or(0) + written.value_or(0) >= kFewestBytes;
-  if (is.disk_sleep.value_or(0) >= kIoStalled && transfers)
+  if (is.disk_sleep.value_or(0) >= kDiskSleep && transfers)
     return Limit{"storage", "storage I/O",
                  fmt::format("Its processes were in uninterruptible sleep (I/O) in {} of the samples.",
                              core::format_percent(*is.disk_sleep))};
@@ -186,7 +197,7 @@ Limit limit_of(const Facts& facts, const Measured& is) {
     return computing(facts, is, "CPU computation", "All CPUs that the program may use were busy with it.");
   if (is.cores >= 0.9 && is.cores <= 1.1)
     return computing(facts, is, "one CPU", "About one CPU was busy throughout: one thread, or one process after another.");
-  if (is.unsampled >= kMostlyUnsampled)
+  if (is.unsampled >= kMostlyUnsampled && counts_unsampled(is) && !is.waits)
     return {"inconclusive", "",
             "Cannot tell: processes too short to be sampled used much of the CPU time, and what they waited for is unknown."};
   if (is.cores < kIdle) return sleeping(is);
@@ -230,7 +241,8 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
   const auto gpu = gpu_use(facts);
   out.sentence = fmt::format("{:.3g}{} CPUs busy", *cores, count ? fmt::format(" of {:.0f}", *count) : "");
   if (gpu) out.sentence += ", GPU busy " + core::format_percent(*gpu);
-  out.sentence += limit.title.empty() ? "; no single limit" : fmt::format("; limited by {}", limit.title);
+  out.sentence += limit.title.empty() ? (limit.text.starts_with("Cannot tell") ? "; limit not determined" : "; no single limit")
+                                      : fmt::format("; limited by {}", limit.title);
   out.why.id = limit.id;
   out.why.title = limit.title.empty() ? "Bottleneck not determined" : fmt::format("Limited by {}", limit.title);
   out.why.text = limit.text;
@@ -241,7 +253,7 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
       evidence.push_back(
           fmt::format("{} {}: {}", id, ratio ? core::format_percent(*value) : fmt::format("{:.3g}", *value), meaning));
   };
-  if (is.unsampled >= kUnsampled)
+  if (is.unsampled >= kUnsampled && counts_unsampled(is))
     evidence.push_back(
         fmt::format("{} of the CPU time was in processes too short to be sampled; it is counted, their waits are not",
                     core::format_percent(is.unsampled)));
@@ -259,6 +271,8 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
                                     std::pair("process.minor_faults_per_second", "page faults without storage, per second")})
     add(id, meaning, mean_of(facts.series(id, "tree")), false);
   if (gpu) add("gpu.use_ratio", "GPU use, mean over the GPUs", gpu, true);
+  if (is.waits && is.waits->run_queue_ns > 0)
+    evidence.push_back("runnable without a CPU, summed over threads: " + core::format_duration(is.waits->run_queue_ns));
   if (is.waits) evidence.push_back("slept, summed over threads: " + is.waits->text);
   if (const auto who = busiest_process(facts))
     evidence.push_back(fmt::format("{} of the CPU time is of {}", core::format_percent(who->second), who->first));

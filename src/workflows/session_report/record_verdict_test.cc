@@ -62,6 +62,7 @@ TEST(RecordVerdict, UnsampledTimeIsNamedAndLeavesNoCauseInvented) {
   EXPECT_THAT(why.evidence, Contains(HasSubstr("90.0 % of the CPU time was in processes too short to be sampled")));
   EXPECT_EQ(Recorded(0.1).metric("process.cpu_unsampled_ratio", 0.9).limit(), "inconclusive");
   EXPECT_EQ(Recorded(3.9).metric("process.cpu_unsampled_ratio", 0.9).limit(), "compute_bound");
+  EXPECT_EQ(Recorded(0.02).metric("process.cpu_unsampled_ratio", 0.9).limit(), "host_waiting") << "its start only";
   const auto few = record_verdict(Recorded(2).metric("process.cpu_unsampled_ratio", 0.02).model)->why;
   EXPECT_THAT(few.evidence, Not(Contains(HasSubstr("too short"))));
 }
@@ -107,6 +108,12 @@ TEST(RecordVerdict, EventsNameWhatItSleptFor) {
   EXPECT_EQ(lock.limit(), "host_waiting");
   EXPECT_THAT(record_verdict(lock.model)->why.text, HasSubstr("lock or hand-over between threads (futex) 24.0 s, timer"));
   EXPECT_EQ(watched(0.02, {{"off_cpu", "stopped", "", 3, 5'000'000'000, 0, 0}}).limit(), "process_stopped");
+  EXPECT_EQ(watched(0.77, {{"off_cpu", "sleep", "wait4", 9, 5'840'000'000, 0, 0},
+                           {"run_queue", "preempted", "", 9, 1'200'000'000, 0, 0}})
+                .metric("process.cpu_unsampled_ratio", 0.9)
+                .limit(),
+            "cpu_contention")
+      << "events see the waits of short processes";
   auto others = watched(0.1, {{"off_cpu", "sleep", "wait4", 9, 5'000'000'000, 0, 0}});
   EXPECT_EQ(others.metric("pressure.io_some_ratio", 0.6).limit(), "host_waiting") << "the machine's I/O is not the program's";
   EXPECT_EQ(watched(0.1, {{"off_cpu", "disk_sleep", "vfork", 9, 5'000'000'000, 0, 0}}).limit(), "host_waiting");

@@ -54,6 +54,7 @@ std::optional<RecordedWaits> recorded_waits(const std::optional<report::Operatin
   std::size_t named = 0;
   std::int64_t longest = 0;
   for (const Reason& reason : system->reasons) {  // most time first
+    if (reason.kind == "run_queue") waits.run_queue_ns += static_cast<double>(reason.total_ns);
     if (reason.kind != "off_cpu" || reason.total_ns <= 0) continue;
     const auto ns = static_cast<double>(reason.total_ns);
     if (reason.detail == "stopped" || reason.detail == "traced") waits.stopped_ns += ns;

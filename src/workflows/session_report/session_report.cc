@@ -99,7 +99,10 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   if (const auto there = tracelake::check_files_there(session_path, model.session); !there)
     model.session.warnings.insert(model.session.warnings.begin(),
                                   {"evidence.missing", there.error().message, there.error().remedy});
-  AACO_ASSIGN(model.environment, read_if_there(session_path, "env.json"));
+  if (auto environment = read_if_there(session_path, "env.json"))
+    model.environment = *std::move(environment);
+  else
+    keep_going(model, tl::unexpected<core::Error>(environment.error()), "the environment record");
   AACO_ASSIGN(model.metrics, read_metrics(session_path));
   AACO_ASSIGN(model.definitions, metric_definitions(paths));
   LoadedSession loaded(session_path);
