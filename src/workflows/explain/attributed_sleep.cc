@@ -47,6 +47,13 @@ void follow_sleep(const std::string& attributed, std::vector<analytics::advice::
   }
 }
 
+void follow_stops(const std::optional<analytics::signals::CallAccount>& account,
+                  std::vector<analytics::advice::Recommendation>& list) {
+  if (!account || account->stops.value_or(0) <= 0) return;
+  for (auto& one : list)
+    if (one.id == "host_waiting") one.title = "find what stops the process (SIGSTOP: job control, a debugger, a batch system)";
+}
+
 core::Json with_stops(core::Json document, const std::optional<analytics::signals::CallAccount>& account) {
   if (document.is_null() || !account || account->stops.value_or(0) <= 0) return document;
   const double count = std::round(*account->stops * static_cast<double>(account->calls));

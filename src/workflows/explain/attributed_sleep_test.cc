@@ -36,6 +36,20 @@ TEST(AttributedSleep, AdviceDoesNotAskForWhatIsKnown) {
   EXPECT_EQ(list[2].command, "aaco run --isolate");
 }
 
+TEST(Stops, AdviceIsToFindTheirSource) {
+  std::vector<analytics::advice::Recommendation> list(2);
+  list[0].id = "host_waiting", list[0].title = "sleep";
+  list[1].id = "storage", list[1].title = "files";
+  follow_stops(std::nullopt, list);
+  follow_stops(analytics::signals::CallAccount{}, list);
+  EXPECT_EQ(list[0].title, "sleep");
+  analytics::signals::CallAccount account;
+  account.stops = 1;
+  follow_stops(account, list);
+  EXPECT_NE(list[0].title.find("SIGSTOP"), std::string::npos);
+  EXPECT_EQ(list[1].title, "files");
+}
+
 TEST(Stops, AreNamedInTheDocument) {
   const core::Json document = core::Json::object({{"bottleneck_class", "host_waiting"}, {"meaning", "It sleeps."}});
   analytics::signals::CallAccount account;

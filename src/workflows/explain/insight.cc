@@ -112,6 +112,7 @@ core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::Sessi
     return with_stops(to_json(found, judges.book).set("recommendations", Json::array()), side.account);
   auto recommendations = recommend(found, judges.book, side.signals, side.nodes, *facts->names);
   if (const auto attributed = attributed_sleep(metrics)) follow_sleep(*attributed, recommendations);
+  follow_stops(side.account, recommendations);
   return with_stops(to_json(found, judges.book).set("recommendations", to_json(recommendations)), side.account);
 }
 
