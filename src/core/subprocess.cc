@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,6 +75,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   out.push_back(nullptr);
   return out;
 }
+
+std::int64_t ns_of(const timeval& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_usec * std::int64_t{1'000}; }
+
+ChildUsage usage_of(const rusage& used) { return {ns_of(used.ru_utime), ns_of(used.ru_stime), used.ru_minflt, used.ru_majflt}; }
 
 Result<pid_t> spawn(const Command& command, int in, int out, int err) {
   AACO_CHECK(!command.arguments.empty());
@@ -175,12 +180,16 @@ Result<ChildPipes> Child::start_with_pipes(const Command& command) {
 }
 
 Child::Child(Child&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), target_(std::exchange(other.target_, -1)), exit_code_(other.exit_code_) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      target_(std::exchange(other.target_, -1)),
+      exit_code_(other.exit_code_),
+      usage_(other.usage_) {}
 
 Child& Child::operator=(Child&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(target_, other.target_);
   std::swap(exit_code_, other.exit_code_);
+  std::swap(usage_, other.usage_);
   return *this;
 }
 
@@ -193,7 +202,11 @@ Child::~Child() {
 
 std::optional<int> Child::poll() {
   int raw = 0;
-  if (pid_ > 0 && !exit_code_ && ::waitpid(pid_, &raw, WNOHANG) == pid_) exit_code_ = decode_exit(raw);
+  rusage used{};
+  if (pid_ > 0 && !exit_code_ && ::wait4(pid_, &raw, WNOHANG, &used) == pid_) {
+    exit_code_ = decode_exit(raw);
+    usage_ = usage_of(used);
+  }
   return exit_code_;
 }
 
@@ -201,10 +214,12 @@ int Child::wait() {
   AACO_CHECK(pid_ > 0);
   int raw = 0;
   while (!exit_code_) {
-    const pid_t done = ::waitpid(pid_, &raw, 0);
-    if (done == pid_)
+    rusage used{};
+    const pid_t done = ::wait4(pid_, &raw, 0, &used);
+    if (done == pid_) {
       exit_code_ = decode_exit(raw);
-    else if (done < 0 && errno != EINTR)
+      usage_ = usage_of(used);
+    } else if (done < 0 && errno != EINTR)
       exit_code_ = 127;
   }
   return *exit_code_;

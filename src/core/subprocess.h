@@ -36,6 +36,12 @@ struct CommandResult {
 // Runs to the end. Fails only where the program could not be started (not_found, permission).
 Result<CommandResult> run_command(const Command& command);
 
+// What an ended child used, with its descendants that were waited for: those that no sampler was quick enough for, too.
+struct ChildUsage {
+  std::int64_t user_ns = 0, system_ns = 0;  // CPU time
+  std::int64_t minor_faults = 0, major_faults = 0;
+};
+
 struct ChildPipes;
 
 // A child under observation: started stopped or running, waited for without blocking.
@@ -51,6 +57,8 @@ class Child {
   // The exit code once the child has ended, empty while it runs.
   std::optional<int> poll();
   int wait();
+  // Empty while it runs.
+  [[nodiscard]] const std::optional<ChildUsage>& usage() const { return usage_; }
   void signal(int number) const;
 
  private:
@@ -58,6 +66,7 @@ class Child {
   pid_t pid_ = -1;
   pid_t target_ = -1;  // whom a signal reaches, as kill takes it
   std::optional<int> exit_code_;
+  std::optional<ChildUsage> usage_;
 };
 
 // A child whose standard streams are ours: what is written to `input` it reads.

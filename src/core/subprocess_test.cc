@@ -148,6 +148,14 @@ TEST(ChildProcess, MovedFromHandleIsEmpty) {
   EXPECT_EQ(first.poll(), std::nullopt);  // NOLINT(bugprone-use-after-move): what is tested
   EXPECT_EQ(second.wait(), 4);
 }
+TEST(ChildProcess, UsageIncludesItsEndedChildren) {
+  auto child = *Child::start(shell("sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done'; exit 0"));
+  EXPECT_FALSE(child.usage());
+  EXPECT_EQ(child.wait(), 0);
+  ASSERT_TRUE(child.usage());
+  EXPECT_GT(child.usage()->user_ns + child.usage()->system_ns, 0);
+  EXPECT_GT(child.usage()->minor_faults, 0);
+}
 TEST(ChildProcess, RefusesMissingProgram) {
   EXPECT_EQ(Child::start({.arguments = {"aaco-no-such-program"}}).error().code, ErrorCode::not_found);
 }

@@ -64,8 +64,8 @@ core::Result<trace::SessionManifest> read_manifest(const std::string& session_pa
 // Fails with invalid_input if a file listed by the session is missing. Fast: no file is read.
 core::Status check_files_there(const std::string& session_path, const trace::SessionManifest& manifest);
 
-// Lists session.json and documents (*.json) that no longer match their recorded hashes: numbers and facts may have been
-// edited. Tables are checked by verify_session(), which reads everything.
+// Lists session.json, documents (*.json) and tables that no longer match their hashes: facts may have been edited or damaged.
+// Tables are hashed up to 64 MiB in total, beyond that only their form is checked; verify_session() reads everything.
 std::vector<std::string> changed_documents(const std::string& session_path, const trace::SessionManifest& manifest);
 
 struct VerifyFinding {

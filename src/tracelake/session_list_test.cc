@@ -160,6 +160,26 @@ TEST_F(SessionListTest, FindsByEveryName) {
   EXPECT_EQ(find_session("/nowhere", first).value_or(""), first);
 }
 
+TEST_F(SessionListTest, TagOfAKilledRunIsFoundWhereNoOtherHasIt) {
+  const auto killed = create(manifest("20261121T081530Z-aaaaaa", "killed"));
+  EXPECT_EQ(find_session(root, "tag:killed").value_or(""), killed->path());
+  const std::string whole = make(manifest("20261121T081529Z-bbbbbb", "killed"));
+  EXPECT_EQ(find_session(root, "tag:killed").value_or(""), whole);
+}
+
+TEST_F(SessionListTest, DamagedTablesAreNamed) {
+  const std::string path = make(manifest());
+  const auto changed = [&] { return changed_documents(path, *read_manifest(path)); };
+  EXPECT_TRUE(changed().empty());
+  const std::string table = join_path(path, "metrics/inference_iters.parquet");
+  std::string bytes = *core::read_file(table);
+  bytes[bytes.size() / 2] = static_cast<char>(~bytes[bytes.size() / 2]);
+  ASSERT_TRUE(core::write_file_atomic(table, bytes));
+  EXPECT_THAT(changed(), ::testing::ElementsAre("metrics/inference_iters.parquet"));
+  ASSERT_TRUE(core::remove_tree(table));
+  EXPECT_TRUE(changed().empty()) << "a missing file is named by check_files_there()";
+}
+
 TEST_F(SessionListTest, ExactIdWinsOverPrefix) {
   const std::string first = make(manifest("run"));
   (void)make(manifest("run-2"));

@@ -1,4 +1,10 @@
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
 
 #include "core/files.h"
 #include "core/hash.h"
@@ -10,6 +16,36 @@ namespace aaco::tracelake {
 namespace {
 // Made from the evidence after the session was closed, and again whenever wanted.
 bool is_derived(std::string_view file) { return file.starts_with("report/") || file.starts_with("regress/"); }
+
+constexpr std::int64_t kHashedTableBytes = std::int64_t{64} << 20;  // of one session: about 0.2 s
+
+// A Parquet file begins and ends with "PAR1"; the length of its footer stands before the end.
+bool looks_whole(const std::string& path, std::int64_t bytes) {
+  constexpr std::string_view kMagic = "PAR1";
+  constexpr std::int64_t kTail = 8;
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 4> head{};
+  std::array<unsigned char, kTail> tail{};
+  if (bytes < kTail + 4 || !file.read(head.data(), 4) || !file.seekg(-kTail, std::ios::end) ||
+      !file.read(reinterpret_cast<char*>(tail.data()), kTail))
+    return false;
+  const std::int64_t footer = tail[0] | tail[1] << 8 | tail[2] << 16 | std::int64_t{tail[3]} << 24;
+  return std::equal(kMagic.begin(), kMagic.end(), head.begin()) && std::equal(kMagic.begin(), kMagic.end(), tail.begin() + 4) &&
+         footer <= bytes - kTail - 4;
+}
+
+// Missing files are not for this: check_files_there() names them.
+bool is_changed(const std::string& path, const std::string& recorded, std::int64_t& table_bytes_left, bool is_table) {
+  if (is_table) {
+    std::error_code error;
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
+    if (error) return false;
+    if (bytes > table_bytes_left) return !looks_whole(path, bytes);
+    table_bytes_left -= bytes;
+  }
+  const auto hash = core::sha256_file(path);
+  return hash && *hash != recorded;
+}
 }  // namespace
 
 core::Status check_files_there(const std::string& session_path, const trace::SessionManifest& manifest) {
@@ -28,10 +64,11 @@ std::vector<std::string> changed_documents(const std::string& session_path, cons
   const std::string spine = core::join_path(session_path, store::kManifestFile);
   if (const auto text = core::read_file(spine); text && store::seal_of(*text) == store::Seal::broken)
     changed.emplace_back(store::kManifestFile);
+  std::int64_t table_bytes_left = kHashedTableBytes;
   for (const auto& [file, recorded] : manifest.hashes) {
-    if (!file.ends_with(".json") || is_derived(file)) continue;
-    const auto hash = core::sha256_file(core::join_path(session_path, file));
-    if (hash && *hash != recorded) changed.push_back(file);
+    const bool is_table = file.ends_with(".parquet");
+    if ((!is_table && !file.ends_with(".json")) || is_derived(file)) continue;
+    if (is_changed(core::join_path(session_path, file), recorded, table_bytes_left, is_table)) changed.push_back(file);
   }
   return changed;
 }

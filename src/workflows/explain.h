@@ -12,7 +12,8 @@ namespace aaco::workflows {
 
 struct Explanation {
   std::string session_id;
-  core::Json bottleneck;                               // metrics/bottleneck.json's content, judged anew; null: nothing can tell
+  core::Json bottleneck;  // metrics/bottleneck.json's content, judged anew, or what the report says of a recording; null: nothing
+                          // can tell
   std::vector<std::string> causes;                     // of a measured server: what moved its figures
   std::string load;                                    // of a measured server: the summary of its load; no bottleneck then
   std::vector<std::string> slow_tokens;                // of a measured server: by level, what they waited for

@@ -36,6 +36,34 @@ class Record(program.ProgramTest):
         self.assertTrue(warned(ended))
         self.assertFalse(warned(self.aaco('record', '--json', '--duration', '30s', '--', 'true')))
 
+    def recorded(self, tag, script):
+        """The report of a script that was recorded, and what `explain` says of it."""
+        done = self.aaco('record', '--no-report', '--tag', tag, '--', 'sh', '-c', script)
+        self.assertEqual(done.code, 0, done.errors)
+        return self.aaco('report', f'tag:{tag}', '--json').json(), self.aaco('explain', f'tag:{tag}', '--json').json()['bottleneck']
+
+    def test_cpu_time_of_short_children_is_counted(self):
+        report, bottleneck = self.recorded('children', 'i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i+1)); done')
+        metrics = report['metrics']
+        self.assertGreater(metrics['process.cpu_time_ns']['value'], 0)
+        self.assertGreater(metrics['process.cpu_unsampled_ratio']['value'], 0.05)
+        self.assertTrue([line for line in bottleneck['statements'] if 'too short to be sampled' in line], bottleneck)
+        self.assertNotIn(bottleneck['bottleneck_class'], ('cpu_contention', 'host_waiting'))
+
+    def test_sleep_is_not_waiting_for_a_cpu(self):
+        report, bottleneck = self.recorded('sleeper', 'sleep 1')
+        self.assertEqual(report['why'][0]['id'], 'host_waiting')
+        self.assertEqual(bottleneck['bottleneck_class'], 'host_waiting')
+        self.assertEqual(bottleneck['meaning'], report['why'][0]['text'])
+        text = self.aaco('explain', 'tag:sleeper').output
+        self.assertIn('Bottleneck: host waits.', text)
+        self.assertNotIn('confidence', text)
+
+    def test_stops_are_named(self):
+        report, bottleneck = self.recorded('halted', '(sleep 1.5; kill -CONT $$) & kill -STOP $$; wait')
+        self.assertEqual(report['why'][0]['id'], 'process_stopped')
+        self.assertIn('SIGSTOP', bottleneck['meaning'])
+
     def start(self, tag, *command, before=()):
         """A record that observes `command`, once that runs."""
         environment = {**os.environ, 'AACO_SESSIONS': str(self.lake)}

@@ -60,6 +60,44 @@ class Store(program.ProgramTest):
         self.refused(told, 3, 'inference_iters.parquet', 'aaco verify')
         self.assertNotIn('SELECT', told.errors)
 
+    def test_damaged_tables_are_named_by_report_and_diff(self):
+        tables = [*self.bundle.rglob('graph_*.parquet'), *self.bundle.rglob('loop_blocks.parquet')]
+        self.assertGreaterEqual(len(tables), 2)
+        for table in tables:
+            whole = table.read_bytes()
+            table.write_bytes(whole[:len(whole) // 3] + bytes(len(whole) // 3) + whole[len(whole) // 3 * 2:])
+            name = str(table.relative_to(self.bundle))
+            told = self.aaco('report', self.bundle, '--json')
+            self.assertEqual(told.code, 0, told.errors)
+            self.assertTrue([one for one in told.json()['warnings'] if one['id'] == 'evidence.changed' and name in one['message']], name)
+            compared = self.aaco('diff', self.bundle, self.bundle)
+            self.assertIn(name, compared.output + compared.errors)
+            table.write_bytes(whole)
+        self.assertNotIn('evidence.', self.aaco('report', self.bundle, '--json').output)
+
+    def test_damaged_document_costs_its_part_of_the_report_only(self):
+        (self.bundle / 'metrics/bottleneck.json').write_text('{"bottleneck_cl')
+        told = self.aaco('report', self.bundle, '--json')
+        self.assertEqual(told.code, 0, told.errors)
+        warnings = {one['id']: one['message'] for one in told.json()['warnings']}
+        self.assertIn('the bottleneck is left out', warnings['evidence.unreadable'])
+        self.assertIn('bottleneck.json', warnings['evidence.changed'])
+
+    def test_killed_run_is_found_by_its_tag(self):
+        environment = {**os.environ, 'AACO_SESSIONS': str(self.lake)}
+        child = subprocess.Popen([program.PROGRAM, 'record', '--tag', 'killed', '--', 'sleep', '5'], cwd=self.folder, env=environment,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        for _ in range(200):
+            if 'killed' in self.aaco('ls').output: break
+            time.sleep(0.05)
+        child.kill()
+        child.wait()
+        self.assertIn('killed', self.aaco('ls').output)
+        for verb in ('show', 'report'):
+            told = self.aaco(verb, 'tag:killed')
+            self.assertNotIn('no session', told.errors)
+            self.assertIn('incomplete', told.output + told.errors)
+
     def test_detects_a_missing_file(self):
         (self.bundle / 'metrics/inference_iters.parquet').unlink()
         verified = self.aaco('verify', 'latest')

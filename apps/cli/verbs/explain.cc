@@ -28,6 +28,12 @@ std::string signal_value(std::string_view signal, double value) {
   return signal.ends_with("_ratio") ? report::format_quantity(value, "ratio") : fmt::format("{:.4g}", value);
 }
 
+// Recordings are judged by thresholds, which have none.
+std::string confidence(const Json& ratio) {
+  const auto value = ratio.as_f64();
+  return value ? fmt::format(" (confidence {})", report::format_estimate(*value)) : "";
+}
+
 // A trace without a timeline has no ranking.
 std::string likely(const Json& bottleneck) {
   const auto& ranking = bottleneck["ranking"].items();
@@ -47,8 +53,7 @@ void print_bottleneck(const Context& context, const Json& bottleneck) {
   if (bottleneck["bottleneck_class"].text() == "inconclusive")
     context.print(fmt::format("Bottleneck inconclusive. {}{}\n", bottleneck["meaning"].text(), likely(bottleneck)));
   else
-    context.print(fmt::format("Bottleneck: {} (confidence {}). {}\n", bottleneck["title"].text(),
-                              report::format_estimate(bottleneck["confidence"].as_f64().value_or(0)),
+    context.print(fmt::format("Bottleneck: {}{}. {}\n", bottleneck["title"].text(), confidence(bottleneck["confidence"]),
                               bottleneck["meaning"].text()));
   print_cause(context, bottleneck["cause"]);
   for (const Json& one : bottleneck["top_evidence"].items())
@@ -56,6 +61,7 @@ void print_bottleneck(const Context& context, const Json& bottleneck) {
                               signal_value(one["signal"].text(), one["value"].as_f64().value_or(0)),
                               100 * one["weight"].as_f64().value_or(0),
                               one["supports"].as_bool().value_or(true) ? "" : " (against)"));
+  for (const Json& one : bottleneck["statements"].items()) context.print(fmt::format("  {}\n", one.text()));
   const auto& advice = bottleneck["recommendations"].items();
   if (!advice.empty()) context.print("\nRecommendations, ranked by gain x confidence\n");
   for (const Json& one : advice)

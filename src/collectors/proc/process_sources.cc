@@ -135,6 +135,9 @@ void ProcessStatSource::intern(trace::Sink& sink) {
   minor_ = sink.name("process.minor_faults_per_second");
   major_ = sink.name("process.major_faults_per_second");
   cpu_time_ = sink.name("process.cpu_time_seconds");
+  system_time_ = sink.name("process.system_time_seconds");
+  stopped_ = sink.name("process.stopped_count");
+  disk_sleep_ = sink.name("process.disk_sleep_count");
 }
 
 void ProcessStatSource::sample(probe::Emitter& out) {
@@ -142,7 +145,7 @@ void ProcessStatSource::sample(probe::Emitter& out) {
   const double page_bytes = static_cast<double>(sysconf(_SC_PAGESIZE));
   const bool several = tree_->processes().size() > 1;
   std::optional<double> rss, minor, major;
-  double cpu_ticks = 0;
+  double cpu_ticks = 0, system_ticks = 0, stopped = 0, disk_sleep = 0;
   for (ProcessProbe& process : tree_->processes()) {
     const auto stat = read_stat(process);
     if (!stat) {
@@ -157,11 +160,17 @@ void ProcessStatSource::sample(probe::Emitter& out) {
       major = major.value_or(0) + growth(process.last_stat->major_faults, stat->major_faults);
     }
     cpu_ticks += static_cast<double>(stat->user_ticks + stat->system_ticks + stat->waited_user_ticks + stat->waited_system_ticks);
+    system_ticks += static_cast<double>(stat->system_ticks + stat->waited_system_ticks);
+    if (stat->state == 'T' || stat->state == 't') ++stopped;
+    if (stat->state == 'D') ++disk_sleep;
     process.last_stat = stat;
   }
   if (!rss) return out.drop("proc.process_stat: the process exited");
   out.host(rss_, tree_entity_, *rss);
   out.host(cpu_time_, tree_entity_, cpu_ticks * static_cast<double>(ns_per_tick()) * 1e-9);
+  out.host(system_time_, tree_entity_, system_ticks * static_cast<double>(ns_per_tick()) * 1e-9);
+  out.host(stopped_, tree_entity_, stopped);
+  out.host(disk_sleep_, tree_entity_, disk_sleep);
   if (seconds && minor) out.host(minor_, tree_entity_, *minor / *seconds);
   if (seconds && major) out.host(major_, tree_entity_, *major / *seconds);
 }

@@ -66,7 +66,7 @@ class RunQueueSource final : public probe::Source {
   trace::NameId tree_entity_, wait_;
 };
 
-// Resident memory, page faults, CPU time since the start.
+// Resident memory, page faults, CPU time since the start, processes that are stopped or wait for storage at the instant.
 class ProcessStatSource final : public probe::Source {
  public:
   explicit ProcessStatSource(std::shared_ptr<ProcessTree> tree) : tree_(std::move(tree)) {}
@@ -79,7 +79,7 @@ class ProcessStatSource final : public probe::Source {
  private:
   std::shared_ptr<ProcessTree> tree_;
   std::optional<std::int64_t> before_ns_;
-  trace::NameId tree_entity_, rss_, minor_, major_, cpu_time_;
+  trace::NameId tree_entity_, rss_, minor_, major_, cpu_time_, system_time_, stopped_, disk_sleep_;
 };
 
 // Peak memory, context switches, storage I/O.

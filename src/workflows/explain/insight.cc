@@ -6,6 +6,7 @@
 #include "core/numbers.h"
 #include "stats/robust.h"
 #include "tracelake/lake.h"
+#include "workflows/explain/attributed_sleep.h"
 #include "workflows/explain/gpu_bottleneck.h"
 #include "workflows/explain/host_bottleneck.h"
 #include "workflows/explain/no_work.h"
@@ -106,10 +107,13 @@ core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::Sessi
   const auto found = with_calls(classify(judges.book, judges.bottleneck ? &*judges.bottleneck : nullptr, facts->side.signals),
                                 facts->iterations.size());
   if (found.class_id.empty()) return nothing_to_judge(manifest);
+  const auto& side = facts->side;
   if (found.class_id == analytics::bottleneck::kInconclusive)
-    return to_json(found, judges.book).set("recommendations", Json::array());
-  return to_json(found, judges.book)
-      .set("recommendations", to_json(recommend(found, judges.book, facts->side.signals, facts->side.nodes, *facts->names)));
+    return with_stops(to_json(found, judges.book).set("recommendations", Json::array()), side.account);
+  auto recommendations = recommend(found, judges.book, side.signals, side.nodes, *facts->names);
+  if (const auto attributed = attributed_sleep(metrics)) follow_sleep(*attributed, recommendations);
+  follow_stops(side.account, recommendations);
+  return with_stops(to_json(found, judges.book).set("recommendations", to_json(recommendations)), side.account);
 }
 
 }  // namespace aaco::workflows

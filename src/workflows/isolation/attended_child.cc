@@ -71,6 +71,7 @@ AttendedChild::Ended AttendedChild::wait(std::optional<core::Nanoseconds> durati
     meanwhile();
     clock.sleep_until(now + kAttendingPeriodNs);
   }
+  ended.usage = child_.usage();
   if (lent_ != nullptr) std::exchange(lent_, nullptr)->store(false);
   if (SignalRelay* const relay = std::exchange(relay_, nullptr)) {
     relay->target = 0;

@@ -30,6 +30,7 @@ class AttendedChild {
   struct Ended {
     int exit_code = 0;
     bool interrupted = false;  // the user stopped it: by a signal that it died of, where there is a relay
+    std::optional<core::ChildUsage> usage;
   };
   // Until it ends, the user stops it or `duration` has passed; it is killed where it does not end in the time of grace.
   // `meanwhile` is called every 20 ms.

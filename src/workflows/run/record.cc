@@ -13,6 +13,7 @@
 #include "workflows/isolation.h"
 #include "workflows/isolation/attended_child.h"
 #include "workflows/live_record.h"
+#include "workflows/run/cpu_account.h"
 #include "workflows/run/gpu_profile_pass.h"
 #include "workflows/run/hooked_calls.h"
 #include "workflows/run/python_watch.h"
@@ -153,10 +154,12 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
     if (hooked) hooked->drain(draft.sink());
     python.look();
   };
+  std::optional<CpuTotal> total;
   if (child) {
     const auto ended = child->wait(request.duration, services, drain);
     outcome.exit_code = ended.exit_code;
     interrupted = ended.interrupted;
+    if (ended.usage) total = cpu_total(*ended.usage);
   } else
     wait_for_process(*request.process_id, request, services, drain, interrupted);
   const std::int64_t end = core::monotonic_ns();
@@ -193,6 +196,10 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   }
   LoadedSession loaded(draft.writer().path());
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, 1));
+  AACO_ASSIGN(const auto events, loaded.rows<trace::SystemEventRow>());
+  if (!total) total = cpu_total(events, loaded.names());
+  if (total) account_cpu(*total, static_cast<double>(end - begin), metrics);
+  account_states(events, loaded.names(), metrics);
   metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
   metrics.insert(metrics.end(), std::make_move_iterator(call_metrics.begin()), std::make_move_iterator(call_metrics.end()));
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), interrupted));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/numbers.h"
+#include "workflows/session_report/record_waits.h"
 
 namespace aaco::workflows {
 namespace {
@@ -17,13 +18,22 @@ namespace {
 using trace::find_metric;
 
 // Shares from which a cause limits the program: our own judgement.
-constexpr double kWaiting = 0.15;   // of the threads' running and waiting time
-constexpr double kThrottled = 0.1;  // of the time
+constexpr double kWaiting = 0.15;       // of the threads' running and waiting time
+constexpr double kThrottled = 0.1;      // of the time
+constexpr double kFewestWaiting = 0.1;  // of the time, the low end of the interval
+constexpr double kStopped = 0.2;        // of the time
 constexpr double kGpuBusy = 0.7;
-constexpr double kIoStalled = 0.2;   // of the time some task waited for storage
-constexpr double kCpusBusy = 0.85;   // of the machine's CPUs
-constexpr double kIdle = 0.3;        // CPUs, below which the program mostly sleeps
-constexpr double kMajorFaults = 50;  // per second
+constexpr double kIoStalled = 0.2;       // of the time some task waited for storage
+constexpr double kDiskSleep = 0.15;      // of the samples: a sampler on the same CPU sees less of it than there is
+constexpr double kFewestBytes = 1e5;     // per second, of a program that waits for storage
+constexpr double kCpusBusy = 0.85;       // of the CPUs that it may use
+constexpr double kKernelTime = 0.5;      // of the CPU time
+constexpr double kLongestFault = 10e-6;  // seconds of kernel time: more than that, and faults do not explain it
+constexpr double kUnsampled = 0.05;      // of the CPU time, from which it is named
+constexpr double kMostlyUnsampled = 0.25;
+constexpr double kFewestUnsampled = 0.03;  // CPUs
+constexpr double kIdle = 0.3;              // CPUs, below which the program mostly sleeps
+constexpr double kMajorFaults = 50;        // per second
 constexpr std::size_t kPhases = 4;
 
 struct Facts {
@@ -76,32 +86,135 @@ std::optional<std::pair<std::string, double>> busiest_process(const Facts& facts
 }
 
 struct Limit {
-  std::string_view id, title, text;
+  std::string id, title, text;
 };
 
-Limit limit_of(const Facts& facts, double cores, std::optional<double> cpus) {
-  const double waiting = facts.metric("process.run_queue_wait_ratio").value_or(0);
+// The bounds of what was measured about a program; empty: not measured.
+struct Measured {
+  double cores = 0;
+  std::optional<double> cpus;  // that it may use
+  double waiting = 0, waiting_at_least = 0;
+  double unsampled = 0;                       // of the CPU time
+  std::optional<double> stopped, disk_sleep;  // share of the samples in which a process was
+  std::optional<RecordedWaits> waits;
+  double wall_ns = 0;
+};
+
+Measured measured(const Facts& facts, double cores, std::optional<double> cpus) {
+  Measured out{.cores = cores, .cpus = cpus};
+  if (const auto* wait = find_metric(facts.model.metrics, "process.run_queue_wait_ratio")) {
+    out.waiting = wait->value;
+    out.waiting_at_least = wait->ci95 ? std::max(0.0, wait->ci95->low) : wait->value;
+  }
+  out.unsampled = facts.metric("process.cpu_unsampled_ratio").value_or(0);
+  out.stopped = facts.metric("process.stopped_ratio");
+  out.disk_sleep = facts.metric("process.disk_sleep_ratio");
+  out.waits = recorded_waits(facts.model.sections.operating_system);
+  const auto wall = facts.model.session.outcome.wall_ns;
+  if (out.waits && wall && *wall > 0) {  // events miss no process
+    const double recorded = out.waits->run_queue_ns / static_cast<double>(*wall);
+    out.waiting = std::max(out.waiting, recorded);
+    out.waiting_at_least = std::max(out.waiting_at_least, recorded);
+  }
+  out.wall_ns = static_cast<double>(wall.value_or(0));
+  return out;
+}
+
+// Of a program that hardly ran, a few ms of its start are much of its CPU time.
+bool counts_unsampled(const Measured& is) { return is.unsampled * is.cores >= kFewestUnsampled; }
+
+// Waiting limits a program that waits more than it sleeps. With less than one thread running or waiting on average, it slept at
+// least the remaining time.
+bool waits_for_cpu(const Measured& is) {
+  const double asleep = std::max(0.0, 1 - is.cores - is.waiting);
+  return is.waiting_at_least >= kFewestWaiting && is.waiting / (is.waiting + is.cores) >= kWaiting && is.waiting >= asleep;
+}
+
+double stopped_share(const Measured& is) {
+  const double recorded = is.waits && is.wall_ns > 0 ? std::min(1.0, is.waits->stopped_ns / is.wall_ns) : 0;
+  return std::max(recorded, is.stopped.value_or(0));
+}
+
+// Of the program itself where its states or sleeps are known. Pressure and iowait are those of the whole machine.
+std::optional<Limit> storage_limit(const Facts& facts, const Measured& is) {
+  if (is.waits && is.wall_ns > 0) {
+    if (is.waits->storage_ns < kIoStalled * is.wall_ns) return std::nullopt;
+    return Limit{"storage", "storage I/O",
+                 fmt::format("Its threads slept {} for storage, summed over threads ({}).",
+                             core::format_duration(is.waits->storage_ns), is.waits->storage_text)};
+  }
+  const auto read = mean_of(facts.series("process.storage_read_bytes_per_second", "tree"));
+  const auto written = mean_of(facts.series("process.storage_write_bytes_per_second", "tree"));
+  const bool transfers = (!read && !written) || read.value_or(0) + written.value_or(0) >= kFewestBytes;
+  if (is.disk_sleep.value_or(0) >= kDiskSleep && transfers)
+    return Limit{"storage", "storage I/O",
+                 fmt::format("Its processes were in uninterruptible sleep (I/O) in {} of the samples.",
+                             core::format_percent(*is.disk_sleep))};
+  const auto stalled = facts.metric("pressure.io_some_ratio");
+  const auto io = facts.metric("cpu.iowait_ratio");
+  if (transfers && (stalled.value_or(0) >= kIoStalled || (!stalled && is.cores < kIdle && io.value_or(0) >= kIoStalled)))
+    return Limit{"storage", "storage I/O", "Tasks waited for storage."};
+  return std::nullopt;
+}
+
+// Of a program that computes all the time: what its CPU time went to.
+Limit computing(const Facts& facts, const Measured& is, std::string title, std::string text) {
+  const double system = facts.metric("process.system_ratio").value_or(0);
+  if (system < kKernelTime) return {"compute_bound", std::move(title), std::move(text)};
+  text += fmt::format(" {} of its CPU time was spent in the kernel", core::format_percent(system));
+  const double faults = mean_of(facts.series("process.minor_faults_per_second", "tree")).value_or(0);
+  if (faults > 0 && system * is.cores / faults <= kLongestFault)
+    return {"page_faults", "kernel time: page faults",
+            text + fmt::format(": {:.3g} page faults per second without storage, {} of kernel time per fault.", faults,
+                               core::format_duration(1e9 * system * is.cores / faults))};
+  return {"kernel_time", "kernel time: system calls", text + ": system calls, or starting processes."};
+}
+
+Limit sleeping(const Measured& is) {
+  if (is.waits)
+    return {"host_waiting", "host waits",
+            fmt::format("The program slept most of the time. Summed over threads: {}.", is.waits->text)};
+  return {"host_waiting", "host waits",
+          "The program slept most of the time: on timers, locks, the network or other processes (--ebpf records which)."};
+}
+
+Limit limit_of(const Facts& facts, const Measured& is) {
   if (facts.metric("cgroup.throttled_ratio").value_or(0) >= kThrottled)
     return {"cpu_throttling", "CPU quota", "The program's control group used up its CPU quota and was throttled."};
-  if (waiting > 0 && waiting / (waiting + cores) >= kWaiting)
-    return {"cpu_contention", "waiting for a CPU", "Runnable threads waited because no CPU was free."};
+  if (const double stopped = stopped_share(is); stopped >= kStopped)
+    return {"process_stopped", "stops (SIGSTOP)",
+            fmt::format("Processes of the program were stopped by a signal (SIGSTOP, a terminal, a debugger) for {} of the time.",
+                        core::format_percent(stopped))};
+  if (waits_for_cpu(is))
+    return {"cpu_contention", "waiting for a CPU", "Runnable threads waited because no CPU that they may use was free."};
   if (gpu_use(facts).value_or(0) >= kGpuBusy)
     return {"gpu_busy", "the GPU",
             "The GPU was busy most of the time: trace it ('aaco record --profile', or a framework's profiler)."};
-  const auto stalled = facts.metric("pressure.io_some_ratio");
-  const auto io = facts.metric("cpu.iowait_ratio");
-  if (stalled.value_or(0) >= kIoStalled || (!stalled && cores < kIdle && io.value_or(0) >= kIoStalled))
-    return {"storage", "storage I/O", "Tasks waited for storage."};
+  if (auto storage = storage_limit(facts, is)) return *std::move(storage);
   if (mean_of(facts.series("process.major_faults_per_second", "tree")).value_or(0) >= kMajorFaults)
     return {"page_faults", "page faults from storage", "Memory had to be read from storage first."};
-  if (cpus && cores >= kCpusBusy * *cpus)
-    return {"compute_bound", "CPU computation", "All CPUs of the machine were busy with the program."};
-  if (cores < kIdle)
-    return {"host_waiting", "host waits",
-            "The program slept most of the time: on timers, locks, the network or other processes."};
-  if (cores >= 0.9 && cores <= 1.1)
-    return {"compute_bound", "one CPU", "About one CPU was busy throughout: one thread does the work."};
+  if (is.cpus && is.cores >= kCpusBusy * *is.cpus)
+    return computing(facts, is, "CPU computation", "All CPUs that the program may use were busy with it.");
+  if (is.cores >= 0.9 && is.cores <= 1.1)
+    return computing(facts, is, "one CPU", "About one CPU was busy throughout: one thread, or one process after another.");
+  if (is.unsampled >= kMostlyUnsampled && counts_unsampled(is) && !is.waits)
+    return {"inconclusive", "",
+            "Cannot tell: processes too short to be sampled used much of the CPU time, and what they waited for is unknown."};
+  if (is.cores < kIdle) return sleeping(is);
   return {"inconclusive", "", "No resource was near its limit all the time: profile the phases that take long."};
+}
+
+// A cumulative counter as its growth per second in each quarter: with children that no sample saw.
+std::string quarters_of(const report::Series& counter) {
+  std::string text;
+  const std::size_t last = counter.value.size() - 1;
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    const std::size_t from = last * i / kPhases, to = last * (i + 1) / kPhases;
+    const auto ns = static_cast<double>(counter.time_ns[to] - counter.time_ns[from]);
+    const double grown = std::max(0.0, counter.value[to] - counter.value[from]);
+    text += fmt::format("{}{:.2g}", text.empty() ? "" : ", ", ns > 0 ? grown * 1e9 / ns : 0);
+  }
+  return text;
 }
 
 // "CPUs busy over the run: 0.4, 3.8, 3.9, 1.0"
@@ -122,12 +235,14 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
   if (!cores) return std::nullopt;
   const core::Json& cpu = model.environment["cpu"];
   const auto count = cpu[cpu.contains("allowed_cpus") ? "allowed_cpus" : "logical_cpus"].as_f64();
-  const Limit limit = limit_of(facts, *cores, count);
+  const Measured is = measured(facts, *cores, count);
+  const Limit limit = limit_of(facts, is);
   RecordVerdict out;
   const auto gpu = gpu_use(facts);
   out.sentence = fmt::format("{:.3g}{} CPUs busy", *cores, count ? fmt::format(" of {:.0f}", *count) : "");
   if (gpu) out.sentence += ", GPU busy " + core::format_percent(*gpu);
-  out.sentence += limit.title.empty() ? "; no single limit" : fmt::format("; limited by {}", limit.title);
+  out.sentence += limit.title.empty() ? (limit.text.starts_with("Cannot tell") ? "; limit not determined" : "; no single limit")
+                                      : fmt::format("; limited by {}", limit.title);
   out.why.id = limit.id;
   out.why.title = limit.title.empty() ? "Bottleneck not determined" : fmt::format("Limited by {}", limit.title);
   out.why.text = limit.text;
@@ -138,19 +253,33 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
       evidence.push_back(
           fmt::format("{} {}: {}", id, ratio ? core::format_percent(*value) : fmt::format("{:.3g}", *value), meaning));
   };
+  if (is.unsampled >= kUnsampled && counts_unsampled(is))
+    evidence.push_back(
+        fmt::format("{} of the CPU time was in processes too short to be sampled; it is counted, their waits are not",
+                    core::format_percent(is.unsampled)));
+  add("process.system_ratio", "share of the CPU time spent in the kernel", facts.metric("process.system_ratio"), true);
   add("process.run_queue_wait_ratio", "time its threads waited for a CPU, summed over threads",
       facts.metric("process.run_queue_wait_ratio"), true);
   add("cgroup.throttled_ratio", "time stopped by the CPU quota", facts.metric("cgroup.throttled_ratio"), true);
-  add("pressure.io_some_ratio", "time in which some task waited for storage", facts.metric("pressure.io_some_ratio"), true);
+  add("process.stopped_ratio", "share of the samples with a stopped process (SIGSTOP)", is.stopped, true);
+  add("process.disk_sleep_ratio", "share of the samples with a process in uninterruptible sleep (I/O)", is.disk_sleep, true);
+  add("pressure.io_some_ratio", "time in which some task of the machine waited for storage",
+      facts.metric("pressure.io_some_ratio"), true);
   for (const auto& [id, meaning] : {std::pair("process.storage_read_bytes_per_second", "bytes read from storage per second"),
                                     std::pair("process.storage_write_bytes_per_second", "bytes written to storage per second"),
                                     std::pair("process.major_faults_per_second", "page faults that read storage, per second"),
                                     std::pair("process.minor_faults_per_second", "page faults without storage, per second")})
     add(id, meaning, mean_of(facts.series(id, "tree")), false);
   if (gpu) add("gpu.use_ratio", "GPU use, mean over the GPUs", gpu, true);
+  if (is.waits && is.waits->run_queue_ns > 0)
+    evidence.push_back("runnable without a CPU, summed over threads: " + core::format_duration(is.waits->run_queue_ns));
+  if (is.waits) evidence.push_back("slept, summed over threads: " + is.waits->text);
   if (const auto who = busiest_process(facts))
     evidence.push_back(fmt::format("{} of the CPU time is of {}", core::format_percent(who->second), who->first));
-  if (use != nullptr && use->value.size() >= 2 * kPhases)
+  const auto* counter = facts.series("process.cpu_time_seconds", "tree");
+  if (is.unsampled >= kUnsampled && counter != nullptr && counter->value.size() >= 2 * kPhases)
+    evidence.push_back("CPUs busy, by quarter of the run: " + quarters_of(*counter));
+  else if (use != nullptr && use->value.size() >= 2 * kPhases)
     evidence.push_back("CPUs busy, by quarter of the run: " + phases_of(*use));
   return out;
 }

@@ -45,6 +45,80 @@ TEST(RecordVerdict, NamesWhatLimitsTheProgram) {
   EXPECT_EQ(Recorded(1).metric("gpu.use_ratio", 0.95).limit(), "gpu_busy");
 }
 
+TEST(RecordVerdict, SleepingProgramsDoNotWaitForACpu) {
+  EXPECT_EQ(Recorded(0.0271).metric("process.run_queue_wait_ratio", 0.009).limit(), "host_waiting");
+  EXPECT_EQ(Recorded(0.28).metric("process.run_queue_wait_ratio", 0.0728).limit(), "host_waiting");
+  EXPECT_EQ(Recorded(0.2).metric("process.run_queue_wait_ratio", 0.2).limit(), "host_waiting") << "it sleeps 60 % of the time";
+  EXPECT_EQ(Recorded(0.5).metric("process.run_queue_wait_ratio", 0.45).limit(), "cpu_contention");
+  Recorded uncertain(0.5);
+  uncertain.model.metrics.push_back({"process.run_queue_wait_ratio", 0.5, "ratio", trace::Interval{0, 1.1}, {}});
+  EXPECT_EQ(uncertain.limit(), "inconclusive");
+}
+
+TEST(RecordVerdict, UnsampledTimeIsNamedAndLeavesNoCauseInvented) {
+  const auto why = record_verdict(Recorded(0.6).metric("process.cpu_unsampled_ratio", 0.9).model)->why;
+  EXPECT_EQ(why.id, "inconclusive");
+  EXPECT_THAT(why.text, HasSubstr("Cannot tell"));
+  EXPECT_THAT(why.evidence, Contains(HasSubstr("90.0 % of the CPU time was in processes too short to be sampled")));
+  EXPECT_EQ(Recorded(0.1).metric("process.cpu_unsampled_ratio", 0.9).limit(), "inconclusive");
+  EXPECT_EQ(Recorded(3.9).metric("process.cpu_unsampled_ratio", 0.9).limit(), "compute_bound");
+  EXPECT_EQ(Recorded(0.02).metric("process.cpu_unsampled_ratio", 0.9).limit(), "host_waiting") << "its start only";
+  const auto few = record_verdict(Recorded(2).metric("process.cpu_unsampled_ratio", 0.02).model)->why;
+  EXPECT_THAT(few.evidence, Not(Contains(HasSubstr("too short"))));
+}
+
+TEST(RecordVerdict, KernelTimeIsNamed) {
+  Recorded faults(0.93);
+  faults.metric("process.system_ratio", 0.91).series("process.minor_faults_per_second", "tree", {235000, 235000});
+  const auto why = record_verdict(faults.model)->why;
+  EXPECT_EQ(why.id, "page_faults");
+  EXPECT_EQ(why.title, "Limited by kernel time: page faults");
+  EXPECT_THAT(why.text, HasSubstr("91.0 % of its CPU time was spent in the kernel"));
+  EXPECT_EQ(Recorded(0.93).metric("process.system_ratio", 0.91).limit(), "kernel_time");
+  EXPECT_EQ(Recorded(0.93).metric("process.system_ratio", 0.3).limit(), "compute_bound");
+  EXPECT_THAT(record_verdict(Recorded(3.9).model)->why.text, HasSubstr("All CPUs that the program may use"));
+}
+
+TEST(RecordVerdict, StorageIsJudgedByTheProgramItself) {
+  EXPECT_EQ(Recorded(0.3).metric("process.disk_sleep_ratio", 0.6).limit(), "storage");
+  Recorded silent(0.1);  // another program's I/O
+  silent.metric("pressure.io_some_ratio", 0.6).series("process.storage_write_bytes_per_second", "tree", {0, 0});
+  EXPECT_EQ(silent.limit(), "host_waiting");
+}
+
+TEST(RecordVerdict, StopsAreNamed) {
+  EXPECT_EQ(Recorded(0.1).metric("process.stopped_ratio", 0.8).limit(), "process_stopped");
+  EXPECT_EQ(Recorded(0.1).metric("process.stopped_ratio", 0.05).limit(), "host_waiting");
+}
+
+// A program of 6 s whose scheduler was watched.
+Recorded watched(double cores, std::vector<report::OperatingSystem::Reason> reasons) {
+  Recorded out(cores);
+  out.model.session.outcome.wall_ns = 6'000'000'000;
+  out.model.sections.operating_system = report::OperatingSystem{1, {}, std::move(reasons)};
+  return out;
+}
+
+TEST(RecordVerdict, EventsNameWhatItSleptFor) {
+  const auto io = watched(0.3, {{"off_cpu", "io", "fsync", 62223, 3'820'000'000, 0, 0}});
+  EXPECT_EQ(io.limit(), "storage");
+  EXPECT_THAT(record_verdict(io.model)->why.text, HasSubstr("io in fsync 3.82 s"));
+  const auto lock = watched(0.02, {{"off_cpu", "sleep", "futex", 1267, 24'000'000'000, 0, 0},
+                                   {"off_cpu", "sleep", "clock_nanosleep", 593, 5'980'000'000, 0, 0}});
+  EXPECT_EQ(lock.limit(), "host_waiting");
+  EXPECT_THAT(record_verdict(lock.model)->why.text, HasSubstr("lock or hand-over between threads (futex) 24.0 s, timer"));
+  EXPECT_EQ(watched(0.02, {{"off_cpu", "stopped", "", 3, 5'000'000'000, 0, 0}}).limit(), "process_stopped");
+  EXPECT_EQ(watched(0.77, {{"off_cpu", "sleep", "wait4", 9, 5'840'000'000, 0, 0},
+                           {"run_queue", "preempted", "", 9, 1'200'000'000, 0, 0}})
+                .metric("process.cpu_unsampled_ratio", 0.9)
+                .limit(),
+            "cpu_contention")
+      << "events see the waits of short processes";
+  auto others = watched(0.1, {{"off_cpu", "sleep", "wait4", 9, 5'000'000'000, 0, 0}});
+  EXPECT_EQ(others.metric("pressure.io_some_ratio", 0.6).limit(), "host_waiting") << "the machine's I/O is not the program's";
+  EXPECT_EQ(watched(0.1, {{"off_cpu", "disk_sleep", "vfork", 9, 5'000'000'000, 0, 0}}).limit(), "host_waiting");
+}
+
 TEST(RecordVerdict, SaysHowMuchOfTheMachineWasUsed) {
   const auto found = record_verdict(Recorded(1.84).metric("gpu.use_ratio", 0.5).model);
   ASSERT_TRUE(found);

@@ -1,5 +1,10 @@
 #include "workflows/session_report.h"
 
+#include <fmt/format.h>
+
+#include <span>
+#include <string_view>
+
 #include "core/files.h"
 #include "core/strings.h"
 #include "report/render.h"
@@ -65,6 +70,22 @@ std::optional<DeviceRoofs> roofs_of(const SessionEstimates& estimates, const cor
   return roofs ? std::optional(*std::move(roofs)) : std::nullopt;
 }
 
+// A part that cannot be read costs that part, not the report.
+void keep_going(report::ReportModel& model, const core::Status& part, std::string_view name) {
+  if (part) return;
+  model.session.warnings.insert(model.session.warnings.begin(),
+                                {"evidence.unreadable", fmt::format("{} is left out: {}", name, part.error().message),
+                                 "'aaco verify " + model.session.id.text + "' lists damaged files"});
+}
+
+template <class Row>
+std::span<const Row> rows_or_none(report::ReportModel& model, LoadedSession& loaded, std::string_view name) {
+  const auto rows = loaded.rows<Row>();
+  if (rows) return *rows;
+  keep_going(model, tl::unexpected<core::Error>(rows.error()), name);
+  return {};
+}
+
 }  // namespace
 
 core::Result<report::ReportModel> load_report(const std::string& session_path, const core::Paths& paths) {
@@ -79,37 +100,42 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   if (const auto there = tracelake::check_files_there(session_path, model.session); !there)
     model.session.warnings.insert(model.session.warnings.begin(),
                                   {"evidence.missing", there.error().message, there.error().remedy});
-  AACO_ASSIGN(model.environment, read_if_there(session_path, "env.json"));
+  if (auto environment = read_if_there(session_path, "env.json"))
+    model.environment = *std::move(environment);
+  else
+    keep_going(model, tl::unexpected<core::Error>(environment.error()), "the environment record");
   AACO_ASSIGN(model.metrics, read_metrics(session_path));
   AACO_ASSIGN(model.definitions, metric_definitions(paths));
   LoadedSession loaded(session_path);
   const trace::NameTable& names = loaded.names();
   AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
-  AACO_ASSIGN(const auto system, loaded.rows<trace::SystemEventRow>());
-  AACO_ASSIGN(const auto gpu, loaded.rows<trace::GpuEventRow>());
+  const auto system = rows_or_none<trace::SystemEventRow>(model, loaded, "telemetry of the host");
+  const auto gpu = rows_or_none<trace::GpuEventRow>(model, loaded, "telemetry of the GPU");
   const std::int64_t origin = origin_of(model, iterations);
   fill_iterations(model, iterations, names, origin);
-  AACO_TRY(fill_node_shares(model, loaded, origin));
-  AACO_ASSIGN(const SessionEstimates estimates, read_estimates(session_path));
-  fill_attainable(model, estimates, roofs_of(estimates, paths));
+  keep_going(model, fill_node_shares(model, loaded, origin), "time by node");
+  if (const auto estimates = read_estimates(session_path))
+    fill_attainable(model, *estimates, roofs_of(*estimates, paths));
+  else
+    keep_going(model, tl::unexpected<core::Error>(estimates.error()), "the estimate");
   model.telemetry = telemetry_series(system, gpu, names, origin);
-  AACO_TRY(fill_gpu(model, loaded, paths));
-  AACO_TRY(fill_work_rates(model, session_path));
-  AACO_TRY(fill_collectives(model, session_path));
-  AACO_TRY(fill_insight(model, session_path));
+  keep_going(model, fill_gpu(model, loaded, paths), "the GPU analysis");
+  keep_going(model, fill_work_rates(model, session_path), "the work rates");
+  keep_going(model, fill_collectives(model, session_path), "the collectives");
+  keep_going(model, fill_insight(model, session_path), "the bottleneck");
+  keep_going(model, fill_scheduling(model, session_path), "operating system activity");
   if (model.session.kind == "record" && model.why.empty())
     if (auto used = record_verdict(model)) model.why.push_back(std::move(used->why));
   if (auto calls = gpu_calls_statement(model)) model.why.push_back(std::move(*calls));
-  AACO_TRY(fill_scheduling(model, session_path));
   const auto of_gpu = gpu_verdict(model);
   VerdictText verdict = of_gpu ? *of_gpu : verdict_of(model);
   model.verdict = std::move(verdict.sentence);
   model.verdict_confidence = std::move(verdict.confidence);
   model.headline_metrics = std::move(verdict.headline_metrics);
   model.headline_of = std::move(verdict.headline_of);
-  AACO_TRY(fill_scaling(model, session_path));
-  AACO_TRY(fill_llm(model, session_path));
-  AACO_TRY(fill_decoder(model, session_path));
+  keep_going(model, fill_scaling(model, session_path), "the scaling");
+  keep_going(model, fill_llm(model, session_path), "the server load");
+  keep_going(model, fill_decoder(model, session_path), "the decoder summary");
   return model;
 }
 

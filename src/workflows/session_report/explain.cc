@@ -15,6 +15,7 @@
 #include "workflows/llm_causes/slow_causes.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session_choice.h"
+#include "workflows/session_report.h"
 
 namespace aaco::workflows {
 namespace {
@@ -140,6 +141,24 @@ core::Status join_recording(const std::string& path, const std::string& observe,
   return {};
 }
 
+// What the report says of a recorded program: one claim wherever it is made. Null where it has none.
+core::Result<Json> recorded_bottleneck(const std::string& path, const Services& services) {
+  AACO_ASSIGN(const report::ReportModel model, load_report(path, services.paths));
+  if (model.why.empty()) return Json();
+  const report::Statement& why = model.why.front();
+  constexpr std::string_view kLimited = "Limited by ";
+  return Json::object({{"schema_version", 1},
+                       {"bottleneck_class", why.id},
+                       {"title", why.title.starts_with(kLimited) ? why.title.substr(kLimited.size()) : why.title},
+                       {"meaning", why.text},
+                       {"method", "recording"},
+                       {"top_evidence", Json::array()},
+                       {"statements", Json::texts(why.evidence)},
+                       {"optimization_priority", Json::array()},
+                       {"ranking", Json::array()},
+                       {"recommendations", Json::array()}});
+}
+
 }  // namespace
 
 core::Result<Explanation> explain(const std::string& session, const Services& services, const std::string& observe) {
@@ -163,6 +182,9 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
     AACO_TRY(join_recording(path, observe, services, out));
   } else {
     AACO_ASSIGN(out.bottleneck, bottleneck_document(loaded, manifest, metrics, services.paths));
+    if (out.bottleneck.is_null() && manifest.kind == "record") {
+      AACO_ASSIGN(out.bottleneck, recorded_bottleneck(path, services));
+    }
   }
   AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load));
   AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));

@@ -1,0 +1,75 @@
+#include "workflows/session_report/record_waits.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "analytics/sleep_causes.h"
+#include "core/numbers.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::scheduling::SleepReason;
+using Reason = report::OperatingSystem::Reason;
+
+constexpr std::size_t kNamedWaits = 3;
+constexpr double kNamedShare = 0.02;  // of the longest
+
+// Reads and writes that sleep interruptibly wait for a pipe or the network; a parent sleeps uninterruptibly in vfork.
+bool is_storage(const Reason& reason) {
+  const auto why = analytics::scheduling::sleep_reason(reason.detail, reason.call);
+  return (why == SleepReason::io || why == SleepReason::page_faults) && reason.detail != "sleep" && reason.call != "vfork" &&
+         (reason.detail == "io" || !reason.call.empty());
+}
+
+std::string_view meaning_of(const Reason& reason) {
+  if (is_storage(reason)) return "storage";
+  if (reason.call == "wait4" || reason.call == "waitid" || reason.call == "vfork") return "child processes";
+  switch (analytics::scheduling::sleep_reason(reason.detail, reason.call)) {
+    case SleepReason::handoff: return "lock or hand-over between threads";
+    case SleepReason::timer: return "timer";
+    case SleepReason::event: return "event";
+    case SleepReason::io: return "pipe or network";
+    case SleepReason::stopped: return "stopped";
+    case SleepReason::page_faults:
+    case SleepReason::unknown: break;
+  }
+  return "cause not recorded";
+}
+
+std::string time_of(const Reason& reason) { return core::format_duration(static_cast<double>(reason.total_ns)); }
+
+std::string sentence_of(const Reason& reason) {
+  std::string text(meaning_of(reason));
+  if (!reason.call.empty()) text += " (" + reason.call + ")";
+  return text + " " + time_of(reason);
+}
+
+}  // namespace
+
+std::optional<RecordedWaits> recorded_waits(const std::optional<report::OperatingSystem>& system) {
+  if (!system) return std::nullopt;
+  RecordedWaits waits;
+  std::size_t named = 0;
+  std::int64_t longest = 0;
+  for (const Reason& reason : system->reasons) {  // most time first
+    if (reason.kind == "run_queue") waits.run_queue_ns += static_cast<double>(reason.total_ns);
+    if (reason.kind != "off_cpu" || reason.total_ns <= 0) continue;
+    const auto ns = static_cast<double>(reason.total_ns);
+    if (reason.detail == "stopped" || reason.detail == "traced") waits.stopped_ns += ns;
+    if (is_storage(reason)) {
+      waits.storage_ns += ns;
+      if (waits.storage_text.empty())
+        waits.storage_text = reason.detail + (reason.call.empty() ? "" : " in " + reason.call) + " " + time_of(reason);
+    }
+    longest = std::max(longest, reason.total_ns);
+    if (named < kNamedWaits && ns >= kNamedShare * static_cast<double>(longest)) {
+      waits.text += (named > 0 ? ", " : "") + sentence_of(reason);
+      ++named;
+    }
+  }
+  return named > 0 ? std::optional(waits) : std::nullopt;
+}
+
+}  // namespace aaco::workflows
