@@ -18,6 +18,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libaaco${PROJECT_VERSION_MAJOR} (=
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libaaco${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "aaco (= ${PROJECT_VERSION})") # its data and DuckDB
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/triggers)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "AACO measures a model or any program on CPUs and GPUs, shows where its time went and why it changed,
 and predicts it on other hardware. Numbers have confidence intervals, lost data is counted.")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "AACO as a C++ library: everything that the program does.")

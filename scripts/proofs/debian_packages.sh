@@ -8,7 +8,7 @@ build=build/package
 cmake --preset release -B "$build" -DAACO_BUILD_TESTS=OFF >"$out.build.log"
 cmake --build "$build" -j "$(nproc)" >>"$out.build.log" 2>&1 || { tail -n 20 "$out.build.log"; exit 1; }
 rm -f "$build"/*.deb
-(cd "$build" && cpack -G DEB >>"$OLDPWD/$out.build.log" 2>&1)
+cpack -G DEB --config "$build/CPackConfig.cmake" -B "$build" >>"$out.build.log" 2>&1
 lintian --allow-root --tag-display-limit 0 "$build"/*.deb >"$out.lintian.txt" || true
 if grep '^E:' "$out.lintian.txt"; then exit 1; fi
 work=$(mktemp -d)
