@@ -29,7 +29,7 @@ target_include_directories(aaco_library INTERFACE $<BUILD_INTERFACE:${PROJECT_SO
 target_compile_features(aaco_library INTERFACE cxx_std_20)
 set_target_properties(aaco_library PROPERTIES OUTPUT_NAME aaco EXPORT_NAME aaco VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   INSTALL_RPATH "$ORIGIN/aaco")
-install(TARGETS aaco_library EXPORT aaco_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+install(TARGETS aaco_library EXPORT aaco_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
   NAMELINK_COMPONENT development)
 install(EXPORT aaco_targets FILE aaco-targets.cmake NAMESPACE aaco:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/aaco COMPONENT development)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/aaco-config.cmake.in ${CMAKE_BINARY_DIR}/generated/aaco-config.cmake
@@ -62,7 +62,6 @@ foreach(folder data configs)
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/data/calibration/NOTICE DESTINATION share/doc/aaco COMPONENT program)
 install(DIRECTORY ${AACO_SHARE_DIR}/web DESTINATION share/aaco COMPONENT program OPTIONAL)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/aaco RENAME copyright COMPONENT program)
 
 # The program; its manual and completion come from its own options.
 if(TARGET aaco)

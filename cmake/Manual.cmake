@@ -12,8 +12,11 @@ if(AACO_PYTHON)
   add_custom_command(OUTPUT ${manual_dir}/aaco.1
     COMMAND ${AACO_PYTHON} ${PROJECT_SOURCE_DIR}/tools/make_manual $<TARGET_FILE:aaco> ${manual_dir}/aaco.1
     DEPENDS aaco ${PROJECT_SOURCE_DIR}/tools/make_manual VERBATIM)
-  list(APPEND written ${manual_dir}/aaco.1)
-  install(FILES ${manual_dir}/aaco.1 DESTINATION share/man/man1 COMPONENT program)
+  find_program(AACO_GZIP gzip REQUIRED)
+  add_custom_command(OUTPUT ${manual_dir}/aaco.1.gz COMMAND sh -c "\"$0\" -9nc \"$1\" >\"$2\"" ${AACO_GZIP} ${manual_dir}/aaco.1 ${manual_dir}/aaco.1.gz
+    DEPENDS ${manual_dir}/aaco.1 VERBATIM)
+  list(APPEND written ${manual_dir}/aaco.1 ${manual_dir}/aaco.1.gz)
+  install(FILES ${manual_dir}/aaco.1.gz DESTINATION share/man/man1 COMPONENT program)
 endif()
 add_custom_target(aaco_manual ALL DEPENDS ${written})
 install(FILES ${manual_dir}/aaco.bash DESTINATION share/bash-completion/completions RENAME aaco COMPONENT program)

@@ -81,9 +81,9 @@ class SessionTest(ModuleTest):
                     float(session.metrics['latency.p50_ns'])
                     session.table('inference_iters')
             gc.collect()
-        cycle(50)
+        cycle(30)
         before = resident_bytes()
-        cycle(200)
+        cycle(100)
         self.assertLess(resident_bytes() - before, 8 << 20)
 
     def test_unknown_sessions_are_refused(self):
