@@ -23,7 +23,7 @@ class Server:
         environment = {name: value for name, value in os.environ.items() if name not in program.OURS}
         environment |= {'AACO_SESSIONS': str(test.lake), 'XDG_RUNTIME_DIR': str(test.folder)}
         self.log = open(test.folder / f'{verb}.log', 'w+')
-        self.process = subprocess.Popen([program.PROGRAM, verb, '--port', '0', *options], stdout=subprocess.PIPE, stderr=self.log, text=True,
+        self.process = subprocess.Popen([program.PROGRAM, verb, *([] if '--port' in options else ['--port', '0']), *options], stdout=subprocess.PIPE, stderr=self.log, text=True,
                                         cwd=test.folder, env=environment, stdin=subprocess.DEVNULL)
         self.line = self.process.stdout.readline().strip()
         self.port = urllib.parse.urlsplit(self.line).port
