@@ -1,8 +1,7 @@
 // The dashboard's Hardware, LLM and Fleet pages, notes, uploads, downloads and keys, against a server with made-up answers.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { describeDashboard, page, policy } from './lib/dashboard.mjs';
-import { checkAccess, looksAt } from './lib/axe.mjs';
+import { describeDashboard, fits, page, policy } from './lib/dashboard.mjs';
 
 const kId = '20261123T100000Z-abcdef';
 const line = { id: kId, path: '/s', created: '2026-11-23T10:00:00Z', kind: 'llm', state: 'complete', tag: 'nightly', what: 'tiny, http://127.0.0.1:8000', p50_ns: 1.5e7, tags: ['golden', 'nightly'], note: 'driver <b>6.3</b>\nsecond line' };
@@ -143,10 +142,5 @@ describeDashboard('pages', { answer, begin: (options) => { mode = options.mode ?
     assert.equal(await tab.getByLabel('Search sessions').inputValue(), '6?');
   });
   for (const [name, hash, ready] of [['hardware', '#/hardware?model=a&on=b', 'text=740'], ['llm', '#/llm', '.hist'], ['fleet', '#/fleet', 'text=No fleet'], ['session', `#/session/${kId}`, '.note-text'], ['sessions', '', 'tbody tr']])
-    for (const width of [375, 1400, 2560])
-      for (const colorScheme of ['light', 'dark'])
-        on(`${name} fits ${width} px, ${colorScheme}`, hash, { width, colorScheme }, async (tab) => {
-          await tab.waitForSelector(ready);
-          if (looksAt(width, colorScheme)) await checkAccess(tab);
-        });
+    fits(on, name, hash, ready);
 });
