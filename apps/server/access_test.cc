@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace aaco::server {
 namespace {
 
@@ -127,6 +129,21 @@ TEST(SameSecret, ComparesWhole) {
 TEST(MakeToken, LongAndDifferent) {
   EXPECT_EQ(make_token().size(), 64U);
   EXPECT_NE(make_token(), make_token());
+}
+
+TEST(Access, WithTlsTheOriginIsHttpsAndTheCookieSecure) {
+  const core::SystemClock clock;
+  Access access({kToken, kCode, "c"}, {"h:1"}, clock, true);
+  Request request;
+  request.method = "GET";
+  request.headers = {{"host", "h:1"}, {"origin", "https://h:1"}};
+  EXPECT_FALSE(access.refuse_origin(request));
+  request.headers[1].second = "http://h:1";
+  EXPECT_TRUE(access.refuse_origin(request));
+  request.parameters = {{"code", kCode}};
+  const Response response = access.open(request);
+  EXPECT_TRUE(std::any_of(response.headers.begin(), response.headers.end(),
+                          [](const auto& one) { return one.second.ends_with("; Secure"); }));
 }
 
 }  // namespace

@@ -249,7 +249,69 @@ class TlsTest(WritesCase):
         self.refused(self.aaco('serve', '--port', 0, '--tls-cert', self.cert, '--tls-key', self.key), 3, 'accessible', 'chmod 600')
 
 
+class Terminal:
+    """A program in tmux, 100 columns wide."""
+
+    def __init__(self, test, command):
+        if not shutil.which('tmux'):
+            test.skipTest('skipped, no tmux')
+        self.test = test
+        self.tmux = ['tmux', '-S', str(test.folder / f'tmux-{test.id()[-12:]}'), '-f', '/dev/null']
+        subprocess.run([*self.tmux, 'new-session', '-d', '-x', '100', '-y', '30', command], check=True)
+        test.addCleanup(subprocess.run, [*self.tmux, 'kill-server'], capture_output=True, check=False)
+
+    def press(self, key):
+        subprocess.run([*self.tmux, 'send-keys', key], check=True)
+
+    def wait_for(self, text):
+        end = time.monotonic() + WAIT_S
+        while time.monotonic() < end:
+            shown = subprocess.run([*self.tmux, 'capture-pane', '-p'], capture_output=True, text=True, check=False).stdout
+            if text in shown:
+                return shown
+            time.sleep(0.1)
+        self.test.fail(f'{text} was never shown: {shown}')
+
+
+class TopKeysTest(WritesCase):
+    def test_r_records_the_watched_process(self):
+        watched = subprocess.Popen(['sleep', '100'])
+        self.addCleanup(watched.wait)
+        self.addCleanup(watched.kill)
+        terminal = Terminal(self, f'{program.PROGRAM} --sessions {self.lake} top --refresh 0.2 --pid {watched.pid}')
+        terminal.wait_for('r record')
+        terminal.press('r')
+        terminal.wait_for(f'recording process {watched.pid}')
+        time.sleep(1)
+        terminal.press('r')
+        terminal.wait_for('stored session')
+        terminal.press('q')
+        self.assertEqual([one['kind'] for one in self.aaco('ls', '--json').json()['sessions']], ['record'])
+
+    def test_r_without_a_process_says_why(self):
+        terminal = Terminal(self, f'{program.PROGRAM} --sessions {self.lake} top --refresh 0.2')
+        terminal.wait_for('r record')
+        terminal.press('r')
+        terminal.wait_for('no process is watched')
+
+
 class RemoteTopTest(WritesCase):
+    def test_it_resumes_after_a_lost_connection(self):
+        token = self.folder / 'kept.token'
+        server = self.serve('--token-file', str(token))
+        terminal = Terminal(self, f'{program.PROGRAM} top http://{server.host} --refresh 0.2 --token-file {token}')
+        terminal.wait_for('CPU')
+        server.stop(signal.SIGKILL)
+        terminal.wait_for('does not answer')
+        again = server_test.Server(self, 'serve', '--token-file', str(token), '--port', str(server.port))
+        self.addCleanup(again.stop)
+        end = time.monotonic() + WAIT_S
+        while 'does not answer' in terminal.wait_for('CPU') and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertNotIn('does not answer', terminal.wait_for('CPU'))
+        terminal.press('r')
+        terminal.wait_for('on the machine itself')
+
     def test_once(self):
         server = self.serve()
         url = f'http://{server.host}'

@@ -1,7 +1,6 @@
 // The dashboard's Live and Jobs pages against a server with made-up answers (docs/formats/live.md, docs/formats/jobs.md).
 import assert from 'node:assert/strict';
-import { checkAccess, looksAt } from './lib/axe.mjs';
-import { describeDashboard, page, policy } from './lib/dashboard.mjs';
+import { describeDashboard, fits, page, policy } from './lib/dashboard.mjs';
 
 const machine = (time) => ({
   time_ns: time, name: 'node7', cpu_use_ratio: 0.43, cpu_user_ratio: 0.3, cpu_system_ratio: 0.1, cpu_iowait_ratio: 0, core_use_ratios: [0.9, 0.5, 0.1, null], cpu_clock_hz: 3.1e9, cpu_power_watts: null,
@@ -120,15 +119,6 @@ describeDashboard('live and jobs', { answer, begin: (options) => { mode = option
   });
   on('a page without jobs names the command', '#/jobs', {}, async (tab) => assert.match(await main(tab), /none yet[\s\S]*aaco run --model/));
   on('a server without jobs says why', '#/jobs', { mode: 'refused', refuses: true }, async (tab) => { await tab.waitForSelector('text=another server runs the jobs'); });
-  for (const width of [375, 1400, 2560])
-    for (const colorScheme of ['light', 'dark']) {
-      on(`live fits ${width} px, ${colorScheme}`, '#/live', { width, colorScheme }, async (tab) => {
-        await tab.waitForSelector('.live-line');
-        if (looksAt(width, colorScheme)) await checkAccess(tab);
-      });
-      on(`jobs fit ${width} px, ${colorScheme}`, '#/jobs', { width, colorScheme, jobs: some }, async (tab) => {
-        await tab.getByText('Start a job').click();
-        if (looksAt(width, colorScheme)) await checkAccess(tab);
-      });
-    }
+  fits(on, 'live', '#/live', '.live-line');
+  fits(on, 'jobs', '#/jobs', '.job-running', { jobs: some });
 });

@@ -127,5 +127,43 @@ TEST(LiveJson, OnlyTheBucketsThatWereAskedFor) {
   EXPECT_EQ(to_json(session, 9)["buckets"].items().size(), 0U);
 }
 
+TEST(LiveScreen, ANoteIsAboveTheKeysAndTakesALine) {
+  ScreenOptions options{.width = 80, .height = 14, .note = "recording process 4711, 0:05; r stops it"};
+  const auto lines = live_screen(busy_machine(), options);
+  ASSERT_GE(lines.size(), 2U);
+  EXPECT_LE(lines.size(), 14U);
+  EXPECT_THAT(lines[lines.size() - 2], HasSubstr("recording process 4711"));
+  EXPECT_THAT(lines.back(), HasSubstr("r record"));
+}
+
+TEST(LiveViewFromJson, IsWhatWasWritten) {
+  const LiveView view = busy_machine();
+  const auto read = live_view_from_json(to_json(view));
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(to_json(*read), to_json(view));
+}
+
+TEST(LiveViewFromJson, OtherDocumentsAreRefused) {
+  for (const char* text :
+       {"[]", "{}", "3", R"({"schema_version":1})", R"({"schema_version":2,"machine":{}})", R"({"machine":[]})"})
+    EXPECT_FALSE(live_view_from_json(core::Json::parse(text).value())) << text;
+}
+
+TEST(LiveViewFromJson, WrongTypesAreEmptyAndListsEnd) {
+  core::Json many = core::Json::array();
+  for (int i = 0; i < 5000; ++i) many.push(core::Json::object({{"device", i}}));
+  const core::Json document = core::Json::object(
+      {{"schema_version", 1},
+       {"machine", core::Json::object({{"cpu_use_ratio", "half"}, {"gpus", std::move(many)}, {"core_use_ratios", 3}})},
+       {"processes", core::Json::object()},
+       {"sessions", core::Json::array({core::Json(3)})}});
+  const auto view = live_view_from_json(document);
+  ASSERT_TRUE(view);
+  EXPECT_FALSE(view->machine.cpu_use_ratio);
+  EXPECT_EQ(view->machine.gpus.size(), 1024U);
+  EXPECT_TRUE(view->processes.empty());
+  EXPECT_EQ(view->sessions.size(), 1U);
+}
+
 }  // namespace
 }  // namespace aaco::report

@@ -69,5 +69,26 @@ TEST(Paper, CsvQuotesWhatNeedsIt) {
 
 TEST(Paper, AnEmptyOneIsItsTitle) { EXPECT_EQ(paper_text({"x", {}}), "x\n"); }
 
+TEST(Paper, JsonHasSectionsTablesAndCurves) {
+  Paper sweep = paper();
+  sweep.curves = {{"cpu", {{"batch 1", 100, 1e7, 9e6, 1.1e7, 2e7}, {"batch 2", 150, 1.3e7, {}, {}, {}}}, 1}};
+  const core::Json json = paper_json(sweep);
+  EXPECT_EQ(json["schema"].text(), "aaco.paper");
+  const core::Json& section = json["sections"].items()[0];
+  EXPECT_EQ(section["facts"].items()[0].items()[1].text(), "va|lue");
+  EXPECT_EQ(section["table"]["rows"].items()[1].items()[0].text(), "c,\"d\"");
+  EXPECT_THAT(std::string(section["table"]["rows"].items()[0].items()[0].text()), Not(HasSubstr("\x1b")));
+  const core::Json& curve = json["curves"].items()[0];
+  EXPECT_EQ(curve["knee"].as_i64(), 1);
+  EXPECT_EQ(curve["points"].items()[0]["ci95"].items().size(), 2U);
+  EXPECT_FALSE(curve["points"].items()[1].contains("tail_ns"));
+}
+
+TEST(Paper, JsonOfAnEmptyOneHasNoTableAndNoCurve) {
+  const core::Json json = paper_json({"t", {{}}});
+  EXPECT_FALSE(json["sections"].items()[0].contains("table"));
+  EXPECT_TRUE(json["curves"].items().empty());
+}
+
 }  // namespace
 }  // namespace aaco::report

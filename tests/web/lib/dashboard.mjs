@@ -5,11 +5,29 @@ import { createServer } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { checkAccess, looksAt } from './axe.mjs';
 import { chromiumMissing, startBrowser } from './browser.mjs';
 
 const top = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 export const page = readFileSync(join(resolve(process.env.AACO_BUILD_DIR || join(top, 'build/release')), 'share/aaco/web/dashboard.html'), 'utf8');
 export const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)[1];
+
+export const kWidths = [375, 1400, 2560];
+
+// The page of HASH, once READY is there, at each width in light and dark: no overflow, and nothing serious for axe-core.
+export function fits(on, name, hash, ready, options = {}) {
+  for (const colorScheme of ['light', 'dark'])
+    on(`${name} fits ${kWidths.join(', ')} px, ${colorScheme}`, hash, { ...options, width: kWidths[0], colorScheme }, async (tab) => {
+      for (const width of kWidths) {
+        await tab.setViewportSize({ width, height: 900 });
+        await tab.waitForSelector(ready);
+        const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.ok(overflow <= 0, `overflow of ${overflow} px at ${width} px`);
+        if (process.env.AACO_WEB_PICTURES) await tab.screenshot({ path: join(process.env.AACO_WEB_PICTURES, `${name}_${width}_${colorScheme}.png`), fullPage: true });
+        if (looksAt(width, colorScheme)) await checkAccess(tab);
+      }
+    });
+}
 
 // describeDashboard(TITLE, {answer, begin, width}, (on) => ...): `answer` handles the requests, begin(options) runs before each test, `width` is
 // that of the window. on(WHAT, HASH, OPTIONS, BODY) adds a test: BODY(tab) runs on the page of HASH, and the page must not overflow, log or throw

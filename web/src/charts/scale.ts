@@ -48,6 +48,13 @@ export function powersOfTen(domain: Domain): number[] {
   return out;
 }
 
+// Powers of ten; with few of them their halves and fifths too.
+export function logTicks(domain: Domain): number[] {
+  const decades = powersOfTen(domain);
+  const all = decades.length > 2 ? decades : [...decades, ...decades.flatMap((one) => [one / 5, one / 2, one * 2, one * 5])];
+  return [...new Set(all)].filter((one) => one >= domain.low && one <= domain.high).sort((a, b) => a - b);
+}
+
 export function extent(values: Iterable<number | null>): Domain | undefined {
   let low = Infinity;
   let high = -Infinity;

@@ -197,7 +197,7 @@ export interface Prediction {
   items_per_s?: number;
   joules_per_item?: number;
   tokens_per_s?: number;
-  estimate?: { latency?: Estimated & { level?: string } };
+  estimate?: { latency?: Estimated & { confidence?: string } };
 }
 
 export async function getText(path: string): Promise<string> {

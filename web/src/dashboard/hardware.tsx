@@ -46,7 +46,7 @@ const kPredictions: Column<Prediction>[] = [
   { key: 'hardware', title: 'device', value: (one) => one.hardware, cell: (one) => <span class="mono">{one.hardware}</span> },
   { key: 'latency', title: 'latency', align: 'right', value: (one) => one.estimate?.latency?.value ?? Infinity, cell: (one) => (one.estimate?.latency ? <span class="nowrap">{duration(one.estimate.latency.value)}</span> : one.error ? <span class="quiet">{one.error}</span> : '–') },
   { key: 'interval', title: '90 % interval', align: 'right', narrow: true, cell: (one) => (one.estimate?.latency ? <span class="nowrap">{duration(one.estimate.latency.lower)} – {duration(one.estimate.latency.upper)}</span> : '') },
-  { key: 'level', title: 'level', narrow: true, cell: (one) => one.estimate?.latency?.level ?? '' },
+  { key: 'level', title: 'level', narrow: true, cell: (one) => one.estimate?.latency?.confidence ?? '' },
   { key: 'items', title: 'items/s', align: 'right', value: (one) => one.items_per_s ?? 0, cell: (one) => (one.items_per_s === undefined ? '–' : text(one.items_per_s, 'count')) },
   { key: 'energy', title: 'energy per item', align: 'right', narrow: true, value: (one) => one.joules_per_item ?? Infinity, cell: (one) => (one.joules_per_item === undefined ? '–' : text(one.joules_per_item, 'joules')) },
   { key: 'fits', title: 'fits', narrow: true, cell: (one) => (one.fits === undefined ? '' : one.fits ? 'yes' : 'not in memory') },

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { XAxis, YAxis } from '../charts/parts.tsx';
-import { extent, linear, logarithmic, padded, powersOfTen, ticks } from '../charts/scale.ts';
+import { extent, linear, logarithmic, logTicks, padded, ticks } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
 import { hideTip, showTip } from '../components/tip.tsx';
 import { duration, scaleFor } from '../format/quantity.ts';
@@ -36,12 +36,6 @@ const pointsOf = (levels: CurveLevel[]): Point[] => levels.flatMap((level) => {
 // "concurrency 8" on the axis of a chart is "8".
 const shortName = (load: string): string => load.replace(/^(concurrency|rate) /, '');
 
-function logTicks(low: number, high: number): number[] {
-  const decades = powersOfTen({ low, high });
-  const all = decades.length > 2 ? decades : [...decades, ...decades.flatMap((one) => [one / 5, one / 2, one * 2, one * 5])];
-  return [...new Set(all)].filter((one) => one >= low && one <= high).sort((a, b) => a - b);
-}
-
 // Latency over throughput, level after level: the median time to the first token with its interval, the P99 above it, and the knee.
 export function LoadCurve({ levels, knee, counts }: { levels: CurveLevel[]; knee: string | undefined; counts: string | undefined }) {
   const [ref, width] = useWidth<HTMLDivElement>();
@@ -56,7 +50,7 @@ export function LoadCurve({ levels, knee, counts }: { levels: CurveLevel[]; knee
   const range = log ? { low: latencies.low / 1.5, high: latencies.high * 1.5 } : padded({ low: 0, high: latencies.high });
   const y = (log ? logarithmic : linear)(log ? range : { low: 0, high: range.high }, box.bottom, box.top);
   const unit = scaleFor(latencies.high, 'ns');
-  const yTicks = log ? logTicks(range.low, range.high) : ticks({ low: 0, high: range.high / unit.factor }, 5).map((one) => one * unit.factor);
+  const yTicks = log ? logTicks(range) : ticks({ low: 0, high: range.high / unit.factor }, 5).map((one) => one * unit.factor);
   const path = (value: (one: Point) => number | undefined): string => {
     let text = '';
     for (const one of points) {
