@@ -1,6 +1,7 @@
 #include "workflows/explain/gpu_bottleneck.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analytics/gpu_bottleneck.h"
 #include "tracelake/lake.h"
@@ -85,6 +86,9 @@ DeviceWindow window_of(const Json& gpu) {
           gpu["last_ns"].as_i64().value_or(0)};
 }
 
+// Nothing was recorded: the class follows from where the time lies, and no event supports it.
+bool is_silence(const Json& cause) { return cause["id"].text() == "unknown" || cause["id"].text() == "start-up"; }
+
 double steps_ns(LoadedSession& loaded, std::int64_t rank) {
   double sum = 0;
   for (const auto& row : loaded.rows<trace::IterationRow>().value_or(std::span<const trace::IterationRow>()))
@@ -144,8 +148,12 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   facts.steps_ns = whole_ns;
   const bool unknown_kernels =
       found->class_id == analytics::bottleneck::kInconclusive || found->class_id == analytics::bottleneck::kDeviceBusy;
-  return GpuJudgement{*found, analytics::advice::recommend_gpu(facts),
-                      headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], whole_ns)};
+  Json cause = headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], whole_ns);
+  if (is_silence(cause)) {
+    found->evidence_class = analytics::bottleneck::kCloseHeadline;
+    found->confidence = analytics::bottleneck::headline_confidence(confidences, found->evidence_class);
+  }
+  return GpuJudgement{*found, analytics::advice::recommend_gpu(facts), std::move(cause)};
 }
 
 }  // namespace aaco::workflows

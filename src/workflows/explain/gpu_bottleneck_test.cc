@@ -69,6 +69,15 @@ TEST(JudgeGpu, TheCauseBelongsToTheClass) {
   EXPECT_EQ(cause_id(0.7, 0.1, causes), "data-loading");
   EXPECT_EQ(cause_id(0.1, 0.7, causes), "launch-latency");
 }
+TEST(JudgeGpu, SilenceIsWeakerEvidenceThanAnEvent) {
+  const auto evidence = [](const char* id) {
+    Json one = gpu(1, 0.1, 0, 0.8);
+    one.set("idle_causes", Json::array({idle_cause(id, "host", 700)}));
+    return Trace().add(std::move(one), 300).judge()->bottleneck.evidence_class;
+  };
+  EXPECT_EQ(evidence("data-loading"), "headline.clear");
+  EXPECT_EQ(evidence("unknown"), "headline.close");
+}
 TEST(JudgeGpu, NoCauseOfAnotherClass) {
   EXPECT_EQ(cause_id(0.7, 0.1, {idle_cause("first-use", "warmup", 400)}), "");
   EXPECT_EQ(cause_id(0, 0, {idle_cause("data-loading", "host", 100)}), "") << "the device computes";
