@@ -87,6 +87,18 @@ class Fleet(program.ProgramTest):
         self.assertIn('goodput', self.answer('jobs', self.telemetry).output)
         self.answer('outliers', self.telemetry, '--last', '12h')
 
+    def test_parts_and_periods_are_compared(self):
+        fault = next(one for one in self.truth['faults'] if one['fault'] == 'slow_host')
+        out = self.answer('compare', self.telemetry, 'node=node*', f"node={fault['node']}", '--json').json()
+        probe = next(one for one in out['metrics'] if one['metric'] == 'probe_ns')
+        self.assertGreater(probe['difference_ratio'], 0.1)
+        self.assertEqual(probe['verdict'], 'no_interval')
+        halves = self.answer('compare', self.telemetry, 'before=2026-01-01T12:00', 'after=2026-01-01T12:00').output
+        self.assertIn('95 % CI', halves)
+        self.refused(self.aaco('fleet', 'compare', self.telemetry, 'rack=1', 'node=a'), 2, 'rack=1', 'hint')
+        self.refused(self.aaco('fleet', 'compare', self.telemetry, 'node=x', 'node=y'), 3, 'both sides')
+        self.refused(self.aaco('fleet', 'compare', self.telemetry, 'node=x'), 2, 'b')
+
     def test_csv_of_others_with_few_columns(self):
         folder = self.folder / 'csv'
         folder.mkdir()

@@ -25,7 +25,7 @@ constexpr std::array kRules = {
     Rule{"foreign_cpu_ratio", Scale::difference, Bad::high, 0.02, 0.002, false, true, "noisy_neighbour", 4, false, true},
     Rule{"clock_offset_ns", Scale::difference, Bad::both, 1e9, 1e6, false, true, "clock_skew"},
     Rule{"delay_ns", Scale::difference, Bad::low, 30e9, 1e9, false, true, "clock_skew"},
-    Rule{"missing_ratio", Scale::difference, Bad::high, 0.03, 0.005, false, true, "missing_rows", 4, false, true},
+    Rule{"missing_ratio", Scale::difference, Bad::high, 0.03, 0.005, false, true, "missing_rows", 4, false, true, 6},
     Rule{"late_ratio", Scale::difference, Bad::high, 0.02, 0.005, false, true, "late_rows", 4, false, true},
     Rule{"duplicate_ratio", Scale::difference, Bad::high, 0.02, 0.005, false, true, "duplicate_rows", 4, false, true},
 };

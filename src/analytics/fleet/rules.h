@@ -31,6 +31,7 @@ struct Rule {
   // includes the differences between units.
   bool own_spread = false;
   bool in_bursts = false;  // a fault may affect fewer than half of the bins, in several episodes
+  int min_bins = 3;        // that are affected, where there are fewer episodes
 };
 
 std::span<const Rule> rules();
