@@ -24,13 +24,14 @@ core::Result<Side> parse_side(const std::string& text);
 struct MetricComparison {
   std::string metric;
   std::int32_t nodes_a = 0, nodes_b = 0;
-  double mean_a = 0, mean_b = 0;   // over nodes
-  bool relative = false;           // difference is (b - a) / a; else b - a
+  double mean_a = 0, mean_b = 0;  // over nodes
+  bool relative = false;          // difference is (b - a) / a; else b - a
   double difference = 0;
   std::optional<double> low, high;  // 95 % interval (Welch); empty with fewer than two nodes on a side
   [[nodiscard]] bool differs() const { return low && (*low > 0 || *high < 0); }
 };
 // The metrics of one group that both sides have.
-std::vector<MetricComparison> compare_sides(const trace::FleetCells& cells, trace::FleetGroup group, const Side& a, const Side& b);
+std::vector<MetricComparison> compare_sides(const trace::FleetCells& cells, trace::FleetGroup group, const Side& a,
+                                            const Side& b);
 
 }  // namespace aaco::analytics::fleet

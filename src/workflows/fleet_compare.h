@@ -15,7 +15,8 @@ struct FleetComparison {
   std::vector<analytics::fleet::MetricComparison> metrics;
 };
 // Two parts of a fleet, such as nodes, jobs, models, or the time before and after a change. Fails if a side has no rows.
-core::Result<FleetComparison> compare_fleet(const FleetRequest& request, const std::string& a, const std::string& b, const Services& services);
+core::Result<FleetComparison> compare_fleet(const FleetRequest& request, const std::string& a, const std::string& b,
+                                            const Services& services);
 core::Json to_json(const FleetComparison& comparison);
 
 }  // namespace aaco::workflows

@@ -179,6 +179,13 @@ class ClickHouse(program.ProgramTest):
             for sql in ('SELECT session_id, count(*) AS n, sum(end_ns - start_ns) AS ns FROM rocprof_kernels GROUP BY session_id ORDER BY session_id',
                         'SELECT session_id, tag, kind, state FROM sessions ORDER BY session_id',
                         'SELECT DISTINCT kernel_name FROM rocprof_kernels ORDER BY kernel_name',
+                        "SELECT tag, count(*) AS n FROM sessions WHERE kind = 'import' GROUP BY tag ORDER BY tag",
+                        'SELECT kernel_name, count(*) AS n, avg(end_ns - start_ns) AS mean_ns, max(end_ns) AS last FROM rocprof_kernels GROUP BY kernel_name '
+                        'ORDER BY n DESC, kernel_name LIMIT 3',
+                        'SELECT session_id, rank, count(*) AS n FROM rocprof_kernels WHERE start_ns >= 1000 AND end_ns < 9000000 GROUP BY session_id, rank '
+                        'ORDER BY session_id',
+                        'SELECT count(*) AS n, sum(CASE WHEN value IS NULL THEN 1 ELSE 0 END) AS empty FROM metrics',
+                        'SELECT count(*) AS n FROM node_executions',
                         'SELECT session_id, metric, value, unit, ci95_low, device FROM metrics ORDER BY session_id, metric, device'):
                 self.assertEqual(self.on(fleet, sql), self.here(sql), sql)
 

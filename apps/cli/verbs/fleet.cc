@@ -1,5 +1,4 @@
 #include "workflows/fleet.h"
-#include "workflows/fleet_compare.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "cli/options/run_options.h"
 #include "cli/options/time_with_unit.h"
 #include "cli/output/fleet_output.h"
+#include "workflows/fleet_compare.h"
 
 namespace aaco::cli {
 namespace {
@@ -62,7 +62,8 @@ CLI::App* add_answer(CLI::App& fleet, const std::shared_ptr<FleetOptions>& optio
 void add_comparison(CLI::App& fleet, Context& context, const std::shared_ptr<FleetOptions>& options) {
   CLI::App* verb = add_answer(fleet, options, "compare", "Compare two parts of a fleet, or two periods (A B)");
   auto sides = std::make_shared<std::pair<std::string, std::string>>();
-  const std::string what = "node=NAME, job=NAME, hardware=NAME, after=TIME or before=TIME, joined by commas; a trailing * matches a prefix";
+  const std::string what =
+      "node=NAME, job=NAME, hardware=NAME, after=TIME or before=TIME, joined by commas; a trailing * matches a prefix";
   verb->add_option("a", sides->first, "Baseline: " + what)->required();
   verb->add_option("b", sides->second, "The other side")->required();
   verb->footer("Example:\n  aaco fleet compare telemetry/ before=2026-01-01T12:00 after=2026-01-01T12:00");

@@ -24,14 +24,18 @@ bool is_named(const std::vector<std::string>& names, std::string_view text) {
 bool is_on_side(const Side& side, const trace::FleetCells& cells, const trace::FleetCell& cell) {
   const trace::FleetUnit& unit = cells.units[static_cast<std::size_t>(cell.unit)];
   const std::int64_t start = cells.first_unix_ns + cell.bin * cells.bin_ns;
-  const std::string_view job = cell.job < 0 ? std::string_view{} : std::string_view(cells.jobs[static_cast<std::size_t>(cell.job)]);
+  const std::string_view job =
+      cell.job < 0 ? std::string_view{} : std::string_view(cells.jobs[static_cast<std::size_t>(cell.job)]);
   return is_named(side.nodes, unit.node) && is_named(side.hardware, unit.hardware) && is_named(side.jobs, job) &&
-         (!side.after_unix_ns || start >= *side.after_unix_ns) && (!side.before_unix_ns || start + cells.bin_ns <= *side.before_unix_ns);
+         (!side.after_unix_ns || start >= *side.after_unix_ns) &&
+         (!side.before_unix_ns || start + cells.bin_ns <= *side.before_unix_ns);
 }
 
 struct Sample {
   std::vector<double> values;  // means of nodes
-  [[nodiscard]] double mean() const { return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()); }
+  [[nodiscard]] double mean() const {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  }
   // Of the mean.
   [[nodiscard]] double variance() const {
     const double centre = mean();
@@ -84,7 +88,8 @@ MetricComparison compared(std::string_view metric, const Sample& a, const Sample
 
 core::Result<Side> parse_side(const std::string& text) {
   const auto refuse = [&](std::string_view part) {
-    return core::fail(core::ErrorCode::invalid_argument, fmt::format("invalid side '{}': '{}' is not a valid condition", text, part),
+    return core::fail(core::ErrorCode::invalid_argument,
+                      fmt::format("invalid side '{}': '{}' is not a valid condition", text, part),
                       "use node=NAME, job=NAME, hardware=NAME, after=TIME or before=TIME, joined by commas");
   };
   Side side;
@@ -111,11 +116,14 @@ core::Result<Side> parse_side(const std::string& text) {
   return side;
 }
 
-std::vector<MetricComparison> compare_sides(const trace::FleetCells& cells, trace::FleetGroup group, const Side& a, const Side& b) {
+std::vector<MetricComparison> compare_sides(const trace::FleetCells& cells, trace::FleetGroup group, const Side& a,
+                                            const Side& b) {
   std::vector<MetricComparison> out;
   for (std::size_t column = 0; column < trace::kFleetValues; ++column) {
     const std::string_view metric = trace::kFleetColumns[column].name;
-    if (trace::kFleetColumns[column].group != group || metric == "clock_joined" || metric == "uptime_s" || metric == "clock_offset_ns") continue;
+    if (trace::kFleetColumns[column].group != group || metric == "clock_joined" || metric == "uptime_s" ||
+        metric == "clock_offset_ns")
+      continue;
     const Sample of_a = sample_of(cells, trace::place_in_group(column), a);
     const Sample of_b = sample_of(cells, trace::place_in_group(column), b);
     if (!of_a.values.empty() && !of_b.values.empty()) out.push_back(compared(metric, of_a, of_b));

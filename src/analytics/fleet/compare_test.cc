@@ -32,7 +32,8 @@ TEST(FleetCompare, SlowerNodesDiffer) {
   EXPECT_EQ(out[0].nodes_a + out[0].nodes_b, 12);
 }
 TEST(FleetCompare, HalvesOfTheTimeAreEqual) {
-  const auto out = compare_sides(clocks(12, 6), trace::FleetGroup::gpu, *parse_side("before=1970-01-01T01:00:00Z"), *parse_side("after=1970-01-01T01:00:00Z"));
+  const auto out = compare_sides(clocks(12, 6), trace::FleetGroup::gpu, *parse_side("before=1970-01-01T01:00:00Z"),
+                                 *parse_side("after=1970-01-01T01:00:00Z"));
   ASSERT_EQ(out.size(), 1U);
   EXPECT_FALSE(out[0].differs());
 }

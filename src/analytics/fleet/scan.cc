@@ -17,7 +17,7 @@ constexpr std::size_t kMinSeriesOfJob = 12;  // for a spread of a job's own
 constexpr double kSpreadShare = 0.8;         // of blocks inside kSpreadQuantile standard deviations of a normal sample
 constexpr double kSpreadQuantile = 1.2815515655446004;
 constexpr int kMinEpisodes = 3;          // a restart is one, and two restarts within a day happen
-constexpr double kWholly = 0.9;               // of a bin
+constexpr double kWholly = 0.9;          // of a bin
 constexpr double kMaxLogResidual = 0.7;  // one broken minute must not carry a window
 
 double bounded(double residual, Scale scale) {

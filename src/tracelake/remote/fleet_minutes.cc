@@ -20,7 +20,7 @@ constexpr std::int64_t kMinuteOfRowsNs = 60'000'000'000;
 constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfRowsNs;
 constexpr std::int64_t kRowsPerChunk = 300'000;
 constexpr std::size_t kMaxSenders = 2;
-constexpr std::size_t kMinutesBatchBytes = std::size_t{32} << 20;
+constexpr std::size_t kMinutesBatchBytes = std::size_t{128} << 20;
 
 // Keys are never NULL there: ORDER BY does not take NULL.
 std::string minutes_columns() {
@@ -65,7 +65,8 @@ class Senders {
   Senders(const RemoteServer& server, const std::string& statement) : server_(server), statement_(statement) {}
   core::Status send(std::string text) {
     if (under_way_.size() == kMaxSenders) AACO_TRY(wait_for_first());
-    under_way_.push_back(std::async(std::launch::async, [this, text = std::move(text)] { return send_lines(server_, statement_, text); }));
+    under_way_.push_back(
+        std::async(std::launch::async, [this, text = std::move(text)] { return send_lines(server_, statement_, text); }));
     return {};
   }
   core::Status finish() {

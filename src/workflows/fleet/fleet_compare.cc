@@ -3,7 +3,8 @@
 
 namespace aaco::workflows {
 
-core::Result<FleetComparison> compare_fleet(const FleetRequest& request, const std::string& a, const std::string& b, const Services& services) {
+core::Result<FleetComparison> compare_fleet(const FleetRequest& request, const std::string& a, const std::string& b,
+                                            const Services& services) {
   AACO_ASSIGN(const auto side_a, analytics::fleet::parse_side(a));
   AACO_ASSIGN(const auto side_b, analytics::fleet::parse_side(b));
   AACO_ASSIGN(const auto source, open_fleet_source(request.from, services));
@@ -17,7 +18,8 @@ core::Result<FleetComparison> compare_fleet(const FleetRequest& request, const s
   }
   services.progress("");
   if (out.metrics.empty())
-    return core::fail(core::ErrorCode::not_found, "no metric has rows on both sides: " + a + " and " + b, "list nodes and jobs with 'aaco fleet jobs'");
+    return core::fail(core::ErrorCode::not_found, "no metric has rows on both sides: " + a + " and " + b,
+                      "list nodes and jobs with 'aaco fleet jobs'");
   return out;
 }
 
