@@ -22,7 +22,7 @@ CONFIG = '''<yandex>
 </yandex>
 '''
 USERS = '''<yandex>
-  <profiles><default><max_memory_usage>1000000000</max_memory_usage><load_balancing>random</load_balancing></default></profiles>
+  <profiles><default><max_memory_usage>4000000000</max_memory_usage><load_balancing>random</load_balancing></default></profiles>
   <users>
     <default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default>
     <pusher><password>secret</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></pusher>

@@ -87,6 +87,18 @@ class Fleet(program.ProgramTest):
         self.assertIn('goodput', self.answer('jobs', self.telemetry).output)
         self.answer('outliers', self.telemetry, '--last', '12h')
 
+    def test_parts_and_periods_are_compared(self):
+        fault = next(one for one in self.truth['faults'] if one['fault'] == 'slow_host')
+        out = self.answer('compare', self.telemetry, 'node=node*', f"node={fault['node']}", '--json').json()
+        probe = next(one for one in out['metrics'] if one['metric'] == 'probe_ns')
+        self.assertGreater(probe['difference_ratio'], 0.1)
+        self.assertEqual(probe['verdict'], 'no_interval')
+        halves = self.answer('compare', self.telemetry, 'before=2026-01-01T12:00', 'after=2026-01-01T12:00').output
+        self.assertIn('95 % CI', halves)
+        self.refused(self.aaco('fleet', 'compare', self.telemetry, 'rack=1', 'node=a'), 2, 'rack=1', 'hint')
+        self.refused(self.aaco('fleet', 'compare', self.telemetry, 'node=x', 'node=y'), 3, 'both sides')
+        self.refused(self.aaco('fleet', 'compare', self.telemetry, 'node=x'), 2, 'b')
+
     def test_csv_of_others_with_few_columns(self):
         folder = self.folder / 'csv'
         folder.mkdir()
@@ -167,6 +179,13 @@ class ClickHouse(program.ProgramTest):
             for sql in ('SELECT session_id, count(*) AS n, sum(end_ns - start_ns) AS ns FROM rocprof_kernels GROUP BY session_id ORDER BY session_id',
                         'SELECT session_id, tag, kind, state FROM sessions ORDER BY session_id',
                         'SELECT DISTINCT kernel_name FROM rocprof_kernels ORDER BY kernel_name',
+                        "SELECT tag, count(*) AS n FROM sessions WHERE kind = 'import' GROUP BY tag ORDER BY tag",
+                        'SELECT kernel_name, count(*) AS n, avg(end_ns - start_ns) AS mean_ns, max(end_ns) AS last FROM rocprof_kernels GROUP BY kernel_name '
+                        'ORDER BY n DESC, kernel_name LIMIT 3',
+                        'SELECT session_id, rank, count(*) AS n FROM rocprof_kernels WHERE start_ns >= 1000 AND end_ns < 9000000 GROUP BY session_id, rank '
+                        'ORDER BY session_id',
+                        'SELECT count(*) AS n, sum(CASE WHEN value IS NULL THEN 1 ELSE 0 END) AS empty FROM metrics',
+                        'SELECT count(*) AS n FROM node_executions',
                         'SELECT session_id, metric, value, unit, ci95_low, device FROM metrics ORDER BY session_id, metric, device'):
                 self.assertEqual(self.on(fleet, sql), self.here(sql), sql)
 

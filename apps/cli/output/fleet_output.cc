@@ -182,6 +182,23 @@ std::string fleet_jobs_text(const FleetReport& report) {
   return text;
 }
 
+std::string fleet_comparison_text(const workflows::FleetComparison& comparison) {
+  std::string text =
+      fmt::format("A: {}; B: {}; {} to {} UTC\n{:<22} {:>6} {:>6} {:>14} {:>14} {:>12}  {}\n", report::printable(comparison.a),
+                  report::printable(comparison.b), fleet_time(comparison.first_unix_ns), fleet_time(comparison.until_unix_ns),
+                  "metric", "nodes", "nodes", "A", "B", "B - A", "95 % CI");
+  for (const auto& one : comparison.metrics) {
+    const auto shown = [&](double value) {
+      return one.relative ? core::format_signed_percent(value) : fmt::format("{:+.3g}", value);
+    };
+    const std::string interval = one.low ? shown(*one.low) + " to " + shown(*one.high) + (one.differs() ? "" : " (inconclusive)")
+                                         : "no CI (one node per side)";
+    text += fmt::format("{:<22} {:>6} {:>6} {:>14.5g} {:>14.5g} {:>12}  {}\n", one.metric, one.nodes_a, one.nodes_b, one.mean_a,
+                        one.mean_b, shown(one.difference), interval);
+  }
+  return text;
+}
+
 std::string fleet_score_text(const laboratory::fleet::Score& score) {
   std::string text = fmt::format("faults of 10 % and more: found {} of {}, right kind {}\n", score.strong.found,
                                  score.strong.count, score.strong.named);

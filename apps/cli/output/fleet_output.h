@@ -3,6 +3,7 @@
 #include <string>
 
 #include "workflows/fleet.h"
+#include "workflows/fleet_compare.h"
 
 namespace aaco::cli {
 
@@ -14,6 +15,7 @@ std::string fleet_outliers_text(const workflows::FleetReport& report);
 std::string fleet_stragglers_text(const workflows::FleetReport& report, bool all);
 std::string session_straggler_text(const workflows::SessionStraggler& straggler);
 std::string fleet_jobs_text(const workflows::FleetReport& report);
+std::string fleet_comparison_text(const workflows::FleetComparison& comparison);
 std::string fleet_score_text(const laboratory::fleet::Score& score);
 
 }  // namespace aaco::cli

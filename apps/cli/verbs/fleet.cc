@@ -9,6 +9,7 @@
 #include "cli/options/run_options.h"
 #include "cli/options/time_with_unit.h"
 #include "cli/output/fleet_output.h"
+#include "workflows/fleet_compare.h"
 
 namespace aaco::cli {
 namespace {
@@ -21,18 +22,20 @@ struct FleetOptions {
   bool json = false, all = false;
 };
 
+core::Result<workflows::FleetRequest> resolved(const FleetOptions& options) {
+  workflows::FleetRequest request = options.request;
+  AACO_ASSIGN(request.bin_ns, time_with_unit(options.bin, "--bin", "30min"));
+  if (!options.last.empty()) {
+    AACO_ASSIGN(request.last_ns, time_with_unit(options.last, "--last", "7d"));
+  }
+  return request;
+}
+
 void run_fleet(Context& context, const FleetOptions& options, const std::function<core::Json(const FleetReport&)>& document,
                const std::function<std::string(const FleetReport&)>& text) {
-  workflows::FleetRequest request = options.request;
-  const auto bin = time_with_unit(options.bin, "--bin", "30min");
-  if (!bin) return context.fail(bin.error());
-  request.bin_ns = *bin;
-  if (!options.last.empty()) {
-    const auto last = time_with_unit(options.last, "--last", "7d");
-    if (!last) return context.fail(last.error());
-    request.last_ns = *last;
-  }
-  const auto report = workflows::analyse_fleet(request, make_services(context));
+  const auto request = resolved(options);
+  if (!request) return context.fail(request.error());
+  const auto report = workflows::analyse_fleet(*request, make_services(context));
   context.progress("");
   if (!report) return context.fail(report.error());
   if (!options.node.empty() && std::find(report->nodes.begin(), report->nodes.end(), options.node) == report->nodes.end())
@@ -54,6 +57,25 @@ CLI::App* add_answer(CLI::App& fleet, const std::shared_ptr<FleetOptions>& optio
   verb->add_option("--bin", options->bin, "Length of the bins that are compared")->type_name("TIME")->capture_default_str();
   verb->add_flag("--json", options->json, "Print JSON");
   return verb;
+}
+
+void add_comparison(CLI::App& fleet, Context& context, const std::shared_ptr<FleetOptions>& options) {
+  CLI::App* verb = add_answer(fleet, options, "compare", "Compare two parts of a fleet, or two periods (A B)");
+  auto sides = std::make_shared<std::pair<std::string, std::string>>();
+  const std::string what =
+      "node=NAME, job=NAME, hardware=NAME, after=TIME or before=TIME, joined by commas; a trailing * matches a prefix";
+  verb->add_option("a", sides->first, "Baseline: " + what)->required();
+  verb->add_option("b", sides->second, "The other side")->required();
+  verb->footer("Example:\n  aaco fleet compare telemetry/ before=2026-01-01T12:00 after=2026-01-01T12:00");
+  verb->callback([&context, options, sides] {
+    const auto request = resolved(*options);
+    if (!request) return context.fail(request.error());
+    const auto comparison = workflows::compare_fleet(*request, sides->first, sides->second, make_services(context));
+    context.progress("");
+    if (!comparison) return context.fail(comparison.error());
+    if (options->json) return context.print_json(workflows::to_json(*comparison));
+    context.print(fleet_comparison_text(*comparison));
+  });
 }
 
 }  // namespace
@@ -98,6 +120,7 @@ void add_fleet(CLI::App& app, Context& context) {
   add_answer(*fleet, options, "jobs", "Show step time, goodput, waits and energy of each job")->callback([&context, options] {
     run_fleet(context, *options, workflows::fleet_jobs_json, fleet_jobs_text);
   });
+  add_comparison(*fleet, context, options);
 }
 
 }  // namespace aaco::cli

@@ -14,8 +14,8 @@ namespace aaco::cli {
 namespace {
 
 std::string faults_help() {
-  std::string text = "KIND[:STRENGTH] or all, repeatable; without a strength 5, 10 and 30 %. Strength s means:";
-  for (const auto& kind : laboratory::fleet::fault_kinds()) text += fmt::format("\n  {:<16} {}", kind.id, kind.effect);
+  std::string text = "Faults, and what strength s means:\n";
+  for (const auto& kind : laboratory::fleet::fault_kinds()) text += fmt::format("  {:<16} {}\n", kind.id, kind.effect);
   return text;
 }
 
@@ -27,9 +27,11 @@ void add_simulation(CLI::App& lab, Context& context) {
   verb->add_option("--nodes", request->fleet.nodes, "Number of nodes")->capture_default_str();
   verb->add_option("--days", request->fleet.days, "Number of days")->capture_default_str();
   verb->add_option("--devices", request->fleet.devices, "Devices per node")->capture_default_str();
-  verb->add_option("--fault", request->fleet.faults, faults_help())->type_name("FAULT");
+  verb->add_option("--fault", request->fleet.faults, "KIND[:STRENGTH] or all, repeatable; without a strength: 5, 10 and 30 %")
+      ->type_name("FAULT");
   verb->add_option("--seed", request->fleet.seed, "Seed of all random draws")->capture_default_str();
-  verb->footer("Example:\n  aaco lab fleet --nodes 200 --days 2 --fault all --out telemetry && aaco lab fleet-score telemetry");
+  verb->footer(faults_help() +
+               "Example:\n  aaco lab fleet --nodes 200 --days 2 --fault all --out telemetry && aaco lab fleet-score telemetry");
   verb->callback([&context, request] {
     const auto outcome = workflows::lab_fleet(*request, make_services(context));
     context.progress("");

@@ -1,12 +1,11 @@
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <CLI/CLI.hpp>
+
+#include "cli/context.h"
 
 namespace aaco::cli {
 
-struct Context;
 void add_lab_fleet(CLI::App& lab, Context& context);
 
 }  // namespace aaco::cli

@@ -16,6 +16,8 @@ constexpr std::size_t kMinBlocks = 8;        // for a spread
 constexpr std::size_t kMinSeriesOfJob = 12;  // for a spread of a job's own
 constexpr double kSpreadShare = 0.8;         // of blocks inside kSpreadQuantile standard deviations of a normal sample
 constexpr double kSpreadQuantile = 1.2815515655446004;
+constexpr int kMinEpisodes = 3;          // a restart is one, and two restarts within a day happen
+constexpr double kWholly = 0.9;          // of a bin
 constexpr double kMaxLogResidual = 0.7;  // one broken minute must not carry a window
 
 double bounded(double residual, Scale scale) {
@@ -120,7 +122,29 @@ class Scan {
     if (bad < rule_.smallest || (large_ && window.z <= large_->z)) return;
     std::vector<double> residuals;
     for (std::size_t i = begin; i < end; ++i) residuals.push_back(series_.points[i].residual * (mean < 0 ? -1 : 1));
-    if (stats::median(residuals) >= 0.5 * rule_.smallest) large_ = window;
+    if (stats::median(residuals) >= 0.5 * rule_.smallest || (rule_.in_bursts && episodes_in(residuals) >= kMinEpisodes))
+      large_ = window;
+  }
+
+  // Most bins are affected, and enough of them; two that are affected wholly are enough of a ratio.
+  [[nodiscard]] bool is_steady(const std::vector<double>& residuals) const {
+    if (stats::median(residuals) < 0.5 * rule_.smallest) return false;
+    const auto at_least = [&](double size) {
+      return std::count_if(residuals.begin(), residuals.end(), [size](double residual) { return residual >= size; });
+    };
+    return at_least(0.5 * rule_.smallest) >= rule_.min_bins || (rule_.in_bursts && at_least(kWholly) >= 2);
+  }
+
+  // Runs of bins with an effect that matters.
+  [[nodiscard]] int episodes_in(const std::vector<double>& residuals) const {
+    int count = 0;
+    bool inside = false;
+    for (const double residual : residuals) {
+      const bool now = residual >= rule_.smallest;
+      count += now && !inside ? 1 : 0;
+      inside = now;
+    }
+    return count;
   }
 
   const Series& series_;

@@ -9,8 +9,9 @@
 namespace aaco::analytics::fleet {
 namespace {
 
-// Share of a bin's minutes that must have rows: means of parts of a bin differ from those of peers that saw all of it.
-constexpr double kMinCoverage = 0.7;
+// Share of the usual number of minutes that a bin must have: means of parts of a bin differ from those of peers that saw all of
+// it.
+constexpr double kMinCoverage = 0.9;
 
 // Above this group size the median of all units serves each of them: without one unit or one node it is the same.
 constexpr std::size_t kLargeGroup = 64;
@@ -25,6 +26,12 @@ double middle(std::vector<double>& values) {
   std::nth_element(values.begin(), half, values.end());
   if (values.size() % 2 == 1) return *half;
   return (*half + *std::max_element(values.begin(), half)) / 2;
+}
+
+double usual_minutes(const trace::FleetCells& cells) {
+  std::vector<double> minutes;
+  for (const trace::FleetCell& cell : cells.cells) minutes.push_back(cell.minutes);
+  return minutes.empty() ? 0 : middle(minutes);
 }
 
 // The units that are compared with each other in one bin.
@@ -135,9 +142,10 @@ ValueSet values_of(const trace::FleetCells& cells, const Rule& rule) {
   if (column == trace::kFleetValues) return out;
   const std::size_t place = trace::place_in_group(column);
   const double minutes_per_bin = static_cast<double>(cells.bin_ns) / 60e9;
+  const double enough = kMinCoverage * usual_minutes(cells);
   for (const trace::FleetCell& cell : cells.cells) {
     const auto& measured = cell.values[place];
-    if (cell.minutes < kMinCoverage * minutes_per_bin) continue;
+    if (cell.minutes < enough) continue;
     if (!measured || !std::isfinite(*measured) || (rule.scale == Scale::ratio && *measured <= 0)) continue;
     out.values.push_back({cell.unit, cell.job, cell.bin, rule.scale == Scale::count ? *measured * minutes_per_bin : *measured});
   }

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
+#include <future>
 
 #include "core/files.h"
 #include "core/numbers.h"
@@ -14,9 +16,11 @@ namespace aaco::tracelake {
 namespace {
 
 constexpr std::string_view kMinutesTable = "fleet_minutes";
-constexpr std::int64_t kHourNs = std::int64_t{3600} * 1'000'000'000;
-constexpr std::int64_t kDayOfMinutesNs = 24 * kHourNs;
-constexpr std::size_t kMinutesBatchBytes = std::size_t{32} << 20;
+constexpr std::int64_t kMinuteOfRowsNs = 60'000'000'000;
+constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfRowsNs;
+constexpr std::int64_t kRowsPerChunk = 300'000;
+constexpr std::size_t kMaxSenders = 2;
+constexpr std::size_t kMinutesBatchBytes = std::size_t{128} << 20;
 
 // Keys are never NULL there: ORDER BY does not take NULL.
 std::string minutes_columns() {
@@ -53,6 +57,39 @@ core::Status send_lines(const RemoteServer& server, const std::string& statement
     at = end;
   }
   return {};
+}
+
+// Sends chunks beside the preparation of the next ones, two at a time.
+class Senders {
+ public:
+  Senders(const RemoteServer& server, const std::string& statement) : server_(server), statement_(statement) {}
+  core::Status send(std::string text) {
+    if (under_way_.size() == kMaxSenders) AACO_TRY(wait_for_first());
+    under_way_.push_back(
+        std::async(std::launch::async, [this, text = std::move(text)] { return send_lines(server_, statement_, text); }));
+    return {};
+  }
+  core::Status finish() {
+    while (!under_way_.empty()) AACO_TRY(wait_for_first());
+    return {};
+  }
+
+ private:
+  core::Status wait_for_first() {
+    core::Status status = under_way_.front().get();
+    under_way_.pop_front();
+    return status;
+  }
+  const RemoteServer& server_;
+  const std::string& statement_;
+  std::deque<std::future<core::Status>> under_way_;
+};
+
+// So long that a chunk has about kRowsPerChunk rows.
+std::int64_t time_of_chunk(const FleetExtent& extent) {
+  const std::int64_t minutes = (extent.last_unix_ns - extent.first_unix_ns) / kMinuteOfRowsNs + 1;
+  const std::int64_t rows_per_minute = std::max<std::int64_t>(1, extent.rows / minutes);
+  return std::clamp<std::int64_t>(kRowsPerChunk / rows_per_minute, 1, 24 * 60) * kMinuteOfRowsNs;
 }
 
 class RemoteFleet final : public FleetSource {
@@ -132,14 +169,17 @@ core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const 
   const std::string statement =
       fmt::format("INSERT INTO {} ({})", remote::whole_name(server.target(), std::string(kMinutesTable)), names);
   std::int64_t rows = 0;
-  for (std::int64_t from = extent.first_unix_ns / kHourNs * kHourNs; extent.rows > 0 && from <= extent.last_unix_ns;
-       from += 6 * kHourNs) {
-    AACO_TRY(source->write_rows(from, from + 6 * kHourNs, file));
-    AACO_ASSIGN(const std::string text, core::read_file(file, std::int64_t{4} << 30));
-    AACO_TRY(send_lines(server, statement, text));
+  const std::int64_t stride = time_of_chunk(extent);
+  const std::int64_t first = extent.first_unix_ns / kMinuteOfRowsNs * kMinuteOfRowsNs;
+  Senders senders(server, statement);
+  for (std::int64_t from = first; extent.rows > 0 && from <= extent.last_unix_ns; from += stride) {
+    AACO_TRY(source->write_rows(from, from + stride, file));
+    AACO_ASSIGN(std::string text, core::read_file(file, std::int64_t{4} << 30));
     rows += std::count(text.begin(), text.end(), '\n');
+    AACO_TRY(senders.send(std::move(text)));
     AACO_TRY(progress(rows));
   }
+  AACO_TRY(senders.finish());
   return rows;
 }
 
