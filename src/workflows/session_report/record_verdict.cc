@@ -90,7 +90,7 @@ struct Limit {
 };
 
 // The bounds of what was measured about a program; empty: not measured.
-struct Measured {
+struct MeasuredProgram {
   double cores = 0;
   std::optional<double> cpus;  // that it may use
   double waiting = 0, waiting_at_least = 0;
@@ -100,8 +100,8 @@ struct Measured {
   double wall_ns = 0;
 };
 
-Measured measured(const Facts& facts, double cores, std::optional<double> cpus) {
-  Measured out{.cores = cores, .cpus = cpus};
+MeasuredProgram measured(const Facts& facts, double cores, std::optional<double> cpus) {
+  MeasuredProgram out{.cores = cores, .cpus = cpus};
   if (const auto* wait = find_metric(facts.model.metrics, "process.run_queue_wait_ratio")) {
     out.waiting = wait->value;
     out.waiting_at_least = wait->ci95 ? std::max(0.0, wait->ci95->low) : wait->value;
@@ -121,22 +121,22 @@ Measured measured(const Facts& facts, double cores, std::optional<double> cpus) 
 }
 
 // Of a program that hardly ran, a few ms of its start are much of its CPU time.
-bool counts_unsampled(const Measured& is) { return is.unsampled * is.cores >= kFewestUnsampled; }
+bool counts_unsampled(const MeasuredProgram& is) { return is.unsampled * is.cores >= kFewestUnsampled; }
 
 // Waiting limits a program that waits more than it sleeps. With less than one thread running or waiting on average, it slept at
 // least the remaining time.
-bool waits_for_cpu(const Measured& is) {
+bool waits_for_cpu(const MeasuredProgram& is) {
   const double asleep = std::max(0.0, 1 - is.cores - is.waiting);
   return is.waiting_at_least >= kFewestWaiting && is.waiting / (is.waiting + is.cores) >= kWaiting && is.waiting >= asleep;
 }
 
-double stopped_share(const Measured& is) {
+double stopped_share(const MeasuredProgram& is) {
   const double recorded = is.waits && is.wall_ns > 0 ? std::min(1.0, is.waits->stopped_ns / is.wall_ns) : 0;
   return std::max(recorded, is.stopped.value_or(0));
 }
 
 // Of the program itself where its states or sleeps are known. Pressure and iowait are those of the whole machine.
-std::optional<Limit> storage_limit(const Facts& facts, const Measured& is) {
+std::optional<Limit> storage_limit(const Facts& facts, const MeasuredProgram& is) {
   if (is.waits && is.wall_ns > 0) {
     if (is.waits->storage_ns < kIoStalled * is.wall_ns) return std::nullopt;
     return Limit{"storage", "storage I/O",
@@ -158,7 +158,7 @@ std::optional<Limit> storage_limit(const Facts& facts, const Measured& is) {
 }
 
 // Of a program that computes all the time: what its CPU time went to.
-Limit computing(const Facts& facts, const Measured& is, std::string title, std::string text) {
+Limit computing(const Facts& facts, const MeasuredProgram& is, std::string title, std::string text) {
   const double system = facts.metric("process.system_ratio").value_or(0);
   if (system < kKernelTime) return {"compute_bound", std::move(title), std::move(text)};
   text += fmt::format(" {} of its CPU time was spent in the kernel", core::format_percent(system));
@@ -170,7 +170,7 @@ Limit computing(const Facts& facts, const Measured& is, std::string title, std::
   return {"kernel_time", "kernel time: system calls", text + ": system calls, or starting processes."};
 }
 
-Limit sleeping(const Measured& is) {
+Limit sleeping(const MeasuredProgram& is) {
   if (is.waits)
     return {"host_waiting", "host waits",
             fmt::format("The program slept most of the time. Summed over threads: {}.", is.waits->text)};
@@ -178,7 +178,7 @@ Limit sleeping(const Measured& is) {
           "The program slept most of the time: on timers, locks, the network or other processes (--ebpf records which)."};
 }
 
-Limit limit_of(const Facts& facts, const Measured& is) {
+Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
   if (facts.metric("cgroup.throttled_ratio").value_or(0) >= kThrottled)
     return {"cpu_throttling", "CPU quota", "The program's control group used up its CPU quota and was throttled."};
   if (const double stopped = stopped_share(is); stopped >= kStopped)
@@ -235,7 +235,7 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
   if (!cores) return std::nullopt;
   const core::Json& cpu = model.environment["cpu"];
   const auto count = cpu[cpu.contains("allowed_cpus") ? "allowed_cpus" : "logical_cpus"].as_f64();
-  const Measured is = measured(facts, *cores, count);
+  const MeasuredProgram is = measured(facts, *cores, count);
   const Limit limit = limit_of(facts, is);
   RecordVerdict out;
   const auto gpu = gpu_use(facts);
