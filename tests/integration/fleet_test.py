@@ -17,7 +17,7 @@ class Fleet(program.ProgramTest):
     def setUpClass(cls):
         super().setUpClass()
         cls.telemetry = cls.folder / 'telemetry'
-        written = cls.aaco('lab', 'fleet', '--nodes', 40, '--days', 1, '--devices', 2, '--seed', 5, '--out', cls.telemetry,
+        written = cls.aaco('lab', 'fleet', '--nodes', 24, '--days', 1, '--devices', 2, '--seed', 5, '--out', cls.telemetry,
                            '--fault', 'slow_gpu:0.3', '--fault', 'ecc_storm:0.3', '--fault', 'slow_host:0.3', '--fault', 'clock_skew:0.1')
         assert written.code == 0, written.errors
         cls.truth = json.loads((cls.telemetry / 'truth.json').read_text())
@@ -81,7 +81,7 @@ class Fleet(program.ProgramTest):
 
     def test_status_and_jobs(self):
         status = self.answer('status', self.telemetry, '--json').json()
-        self.assertEqual((status['nodes'], status['devices']), (40, 80))
+        self.assertEqual((status['nodes'], status['devices']), (24, 48))
         jobs = self.answer('jobs', self.telemetry, '--json').json()['jobs']
         self.assertTrue(all(0 < one['goodput_ratio'] < 1 for one in jobs))
         self.assertIn('goodput', self.answer('jobs', self.telemetry).output)

@@ -1,5 +1,6 @@
-#include "workflows/fleet/source.h"
 #include "workflows/fleet_compare.h"
+
+#include "workflows/fleet/source.h"
 
 namespace aaco::workflows {
 
