@@ -12,7 +12,7 @@ constexpr double kLinearBeyond = 0.3;
 constexpr double kDraw = 1;  // towards the start, of squared logarithms
 
 // Least squares of logarithms in the logarithms of the three coefficients, which stay positive so; far rows count linearly.
-ProgramCost fit(std::span<const ProgramRow> rows, std::size_t program, double floor_s) {
+ProgramCost fit_cost(std::span<const ProgramRow> rows, std::size_t program, double floor_s) {
   const Eigen::Vector3d start(std::log(floor_s), std::log(kUsualFactor), std::log(kUsualFactor));
   Eigen::Vector3d at = start;
   for (int turn = 0; turn < 40; ++turn) {
@@ -40,7 +40,7 @@ ProgramCost fit(std::span<const ProgramRow> rows, std::size_t program, double fl
 
 std::vector<ProgramCost> fit_program_costs(std::span<const ProgramRow> rows, std::size_t programs, double floor_s) {
   std::vector<ProgramCost> result;
-  for (std::size_t program = 0; program < programs; ++program) result.push_back(fit(rows, program, floor_s));
+  for (std::size_t program = 0; program < programs; ++program) result.push_back(fit_cost(rows, program, floor_s));
   return result;
 }
 

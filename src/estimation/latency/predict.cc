@@ -68,7 +68,7 @@ struct Programs {
   bool known = true;
 };
 
-Programs programs_of(const LatencyModel& model, const std::string& asked) {
+Programs asked_programs(const LatencyModel& model, const std::string& asked) {
   const auto& all = model.operators;
   if (asked.empty()) return {all, true};
   if (std::find(all.begin(), all.end(), asked) != all.end()) return {{asked}, true};
@@ -138,7 +138,7 @@ void take_in(const LatencyEstimate::Range& other, double& lower, double& upper) 
 
 LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model) {
   if (!has_programs(model.kind) || model.operators.empty()) return of_program(kernel, device, roof, model);
-  const Programs programs = programs_of(model, kernel.program);
+  const Programs programs = asked_programs(model, kernel.program);
   Kernel one = kernel;
   one.program = programs.names.front();
   LatencyEstimate best = of_program(one, device, roof, model);

@@ -301,11 +301,10 @@ report::PaperTable comparison_table(const std::vector<ComparedPoint>& points) {
 
 namespace {
 
-report::PaperSection section_of(std::span<const ComparedPoint> points, const CompareModelsRequest& request) {
+// `tokens`: with the columns of tokens.
+report::PaperSection section_of(std::span<const ComparedPoint> points, const CompareModelsRequest& request, bool tokens) {
   report::PaperSection section;
   auto& table = section.table;
-  const bool tokens = std::any_of(points.begin(), points.end(),
-                                  [](const ComparedPoint& point) { return point.rates && point.rates->tokens_per_s; });
   table.header = {"#", "MODEL", "HARDWARE", "CONDITIONS", "LATENCY", "90 % INTERVAL", "LEVEL", "ITEMS/S"};
   table.numeric = {true, false, false, false, true, true, false, true};
   if (tokens) add_columns({"TOKENS/S"}, table);
@@ -334,8 +333,10 @@ report::PaperSection section_of(std::span<const ComparedPoint> points, const Com
 report::Paper comparison_paper(const std::vector<ComparedPoint>& points, const CompareModelsRequest& request) {
   report::Paper paper{fmt::format("Predictions, ranked by {}", rank_name(request.rank)), {}};
   const auto groups = by_model(points);
+  const bool tokens = std::any_of(points.begin(), points.end(),
+                                  [](const ComparedPoint& point) { return point.rates && point.rates->tokens_per_s; });
   for (const auto& group : groups) {
-    paper.sections.push_back(section_of(group, request));
+    paper.sections.push_back(section_of(group, request, tokens));
     if (groups.size() > 1) paper.sections.back().title = group.front().model;
   }
   if (!request.device_counts.empty())

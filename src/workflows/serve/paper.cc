@@ -76,7 +76,7 @@ std::string amount(double value, std::string_view unit) {
 report::PaperSection work(const ServingEstimate& e) {
   report::PaperSection section;
   section.title = "Work per GPU: one decode step, one prompt";
-  section.table.header = {"class", "step FLOP", "step bytes", "step roofline", "prompt FLOP", "prompt bytes", "prompt roofline"};
+  section.table.header = {"class", "step FLOP", "step bytes", "step time", "prompt FLOP", "prompt bytes", "prompt time"};
   section.table.numeric = {false, true, true, true, true, true, true};
   for (std::size_t i = 0; i < estimation::kWorkClasses; ++i) {
     const auto kind = static_cast<estimation::WorkClass>(i);
