@@ -41,7 +41,7 @@ class AbTest(ModuleTest):
     def test_a_large_difference_is_found(self):
         self.small_run()
         comparison = aaco.ab({'model': 'mlp', 'threads': 1, 'warmup': 5}, {'threads': 1, 'warmup': 5, 'inject_delay': '100%'},
-                             duration=3, detectable=0.2, threshold=0.1)
+                             duration=1.5, detectable=0.3, threshold=0.1)
         self.assertEqual(comparison.verdict, 'regression')
         self.assertEqual((comparison.a.outcome['ab_side'], comparison.b.outcome['ab_side']), ('A', 'B'))
 
