@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/files.h"
 #include "core/subprocess.h"
 
 namespace aaco::cli {
