@@ -107,7 +107,7 @@ std::vector<Parameter> parameters_of(const workflows::JobVerb& verb) {
   return parameters;
 }
 
-constexpr std::string_view kPage = "text/html", kText = "text/plain";
+constexpr std::string_view kPageType = "text/html", kTextType = "text/plain";
 
 // Devices, predictions, baselines, and what clients may send besides jobs.
 std::vector<Route> added_routes() {
@@ -143,7 +143,7 @@ std::vector<Route> added_routes() {
        &get_device},
       {"GET", "/api/v1/roofline", "What runs reached of each device, as 'aaco roofline --json'", kEnveloped, "Roofline",
        Lane::slow, false, &get_roofline},
-      {"GET", "/api/v1/roofline.html", "The roofline of one device as a page", kEnveloped, kPage, Lane::slow, false,
+      {"GET", "/api/v1/roofline.html", "The roofline of one device as a page", kEnveloped, kPageType, Lane::slow, false,
        &get_roofline_page},
       {"GET", "/api/v1/predictions", "Predictions of models on devices, as 'aaco compare --json'", kPredicted, "Predictions",
        Lane::slow, false, &get_predictions},
@@ -160,12 +160,12 @@ std::vector<Route> added_routes() {
 
 std::vector<Route> fixed_routes() {
   return {
-      {"GET", "/", "The dashboard", {}, kPage, Lane::quick, true, &get_dashboard},
+      {"GET", "/", "The dashboard", {}, kPageType, Lane::quick, true, &get_dashboard},
       {"GET",
        "/metrics",
        "Metrics for Prometheus: newest result of each workload, this machine, running sessions, jobs, cost of this server",
        {},
-       kText,
+       kTextType,
        Lane::quick,
        false,
        &get_prometheus},
@@ -202,10 +202,17 @@ std::vector<Route> fixed_routes() {
        Lane::slow,
        false,
        &get_session_report},
-      {"GET", "/api/v1/sessions/{session}/report.html", "The report as a page", {}, kPage, Lane::slow, false, &get_session_page},
+      {"GET",
+       "/api/v1/sessions/{session}/report.html",
+       "The report as a page",
+       {},
+       kPageType,
+       Lane::slow,
+       false,
+       &get_session_page},
       {"GET", "/api/v1/diff", "Comparison of two sides, as 'aaco diff --json --no-store'", kSides, "Verdict", Lane::slow, false,
        &get_diff},
-      {"GET", "/api/v1/diff.html", "The comparison as a page", kSides, kPage, Lane::slow, false, &get_diff_page},
+      {"GET", "/api/v1/diff.html", "The comparison as a page", kSides, kPageType, Lane::slow, false, &get_diff_page},
       {"GET", "/api/v1/history", "A metric over the sessions, as 'aaco history --json'", kLookedBack, "History", Lane::slow,
        false, &get_history},
       {"POST", "/api/v1/query", "SQL over all sessions, read-only, with limits", kQueried, "QueryRows", Lane::slow, false,
@@ -220,7 +227,7 @@ std::vector<Route> fixed_routes() {
        nullptr},
       {"GET", "/api/v1/jobs", "Jobs, newest first", kListedJobs, "JobList", Lane::quick, false, &get_jobs},
       {"GET", "/api/v1/jobs/{job}", "One job", {}, "Job", Lane::quick, false, &get_job},
-      {"GET", "/api/v1/jobs/{job}/log", "What the job wrote to standard error", {}, kText, Lane::quick, false, &get_job_log},
+      {"GET", "/api/v1/jobs/{job}/log", "What the job wrote to standard error", {}, kTextType, Lane::quick, false, &get_job_log},
       {"GET",
        "/api/v1/jobs/{job}/result",
        "What the command prints with --json",

@@ -21,6 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   AACO_CHECK(access.open(*request).status != 303);
   static const auto routes = server::all_routes();
   const auto match = server::find_route(routes, *request);
-  if (match && match->route->method != "GET" && match->route->lane != server::Lane::upload) (void)server::body_parameters(*match->route, *request);
+  if (match && match->route->method != "GET" && match->route->lane != server::Lane::upload)
+    (void)server::body_parameters(*match->route, *request);
   return 0;
 }

@@ -61,6 +61,12 @@ def main():
     if sys.argv[1:] == ['--describe']:
         print(DESCRIPTION)
         return 0
+    if sys.argv[1:]:
+        print(__doc__.strip())
+        return 0 if sys.argv[1] in ('-h', '--help') else 2
+    if not os.access(PROGRAM, os.X_OK):
+        print(f'{PROGRAM} is missing; hint: scripts/run_demo.sh builds it')
+        return 3
     random.seed(1)
     known = set()
     with tempfile.TemporaryDirectory(prefix='aaco-kill-') as folder:

@@ -43,7 +43,7 @@ function Roofs({ device }: { device: string }) {
 const kPredictions: Column<Prediction>[] = [
   { key: 'rank', title: '#', align: 'right', value: (one) => one.rank ?? Infinity, cell: (one) => one.rank ?? '–' },
   { key: 'model', title: 'model', value: (one) => one.model, cell: (one) => one.model },
-  { key: 'hardware', title: 'device', value: (one) => one.hardware, cell: (one) => <span class="mono">{one.hardware}</span> },
+  { key: 'hardware', title: 'device', value: (one) => one.hardware, cell: (one) => <span class="mono break">{one.hardware}</span> },
   { key: 'latency', title: 'latency', align: 'right', value: (one) => one.estimate?.latency?.value ?? Infinity, cell: (one) => (one.estimate?.latency ? <span class="nowrap">{duration(one.estimate.latency.value)}</span> : one.error ? <span class="quiet">{one.error}</span> : '–') },
   { key: 'interval', title: '90 % interval', align: 'right', narrow: true, cell: (one) => (one.estimate?.latency ? <span class="nowrap">{duration(one.estimate.latency.lower)} – {duration(one.estimate.latency.upper)}</span> : '') },
   { key: 'level', title: 'level', narrow: true, cell: (one) => one.estimate?.latency?.confidence ?? '' },
