@@ -241,7 +241,11 @@ Recording::Findings Recording::finish(trace::Sink& sink, std::int64_t process_id
   drop("invalid record", state.odd);
   if (account.dropped_total() > 0) {
     account.state = trace::Account::State::partial;
-    account.reason = core::format_count(static_cast<double>(account.dropped_total())) + " records were lost";
+    account.reason = core::format_count(static_cast<double>(account.dropped_total())) + " of " +
+                     core::format_count(static_cast<double>(account.read)) + " records were lost";
+    findings.warnings.push_back({"hooks.lost",
+                                 account.reason + ": counts, idle times and memory of GPU runtime calls are incomplete",
+                                 "the account 'hooks' in session.json has the reasons; leave a core free for aaco"});
   }
   warn(findings, process_id);
   return findings;

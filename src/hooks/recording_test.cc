@@ -259,6 +259,7 @@ TEST_F(HookedProgram, ARingThatOverflowsCountsItsLosses) {
   const auto findings = (*recording)->finish(sink, 0);
   EXPECT_EQ(findings.account.kept + findings.account.dropped_total(), findings.account.read);
   EXPECT_EQ(findings.account.state, trace::Account::State::partial);
+  EXPECT_EQ(findings.warnings.at(0).id, "hooks.lost");
   const auto kernel_name = 1 + 2;  // its registration and its text
   EXPECT_EQ(findings.account.read, 100000 + kernel_name);
 }

@@ -65,7 +65,7 @@ namespace {
 // Of a name in the global scope, where this library's own symbol is found first.
 Answer answer_for_all(std::size_t function) {
   if (real_of(function, 0) == nullptr) return {nullptr, 1};
-  return {aaco_hook_entries[function * kSlots], 1};
+  return {kHookEntries[function * kSlots], 1};
 }
 
 }  // namespace

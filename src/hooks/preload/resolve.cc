@@ -27,7 +27,7 @@ bool is_own(const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address), first = reinterpret_cast<std::uintptr_t>(aaco_hook_exports(0));
   if (at >= first && at < first + kFunctionCount * kStubBytes) return true;
   for (std::size_t i = 0; i < kFunctionCount * kSlots; ++i)
-    if (aaco_hook_entries[i] == address) return true;
+    if (kHookEntries[i] == address) return true;
   return false;
 }
 
@@ -110,7 +110,7 @@ void* wrapper_of(std::size_t function, void* address) {
     if (taken == address ||
         (slot != 0 &&
          (__atomic_compare_exchange_n(place, &taken, address, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || taken == address)))
-      return aaco_hook_entries[function * kSlots + slot];
+      return kHookEntries[function * kSlots + slot];
   }
   return address;
 }

@@ -40,12 +40,12 @@ void attach_thread();
 
 extern "C" {
 // The wrappers, kSlots of each function.
-extern void* const aaco_hook_entries[] __attribute__((visibility("hidden")));
+extern void* const kHookEntries[] __asm__("aaco_hook_entries") __attribute__((visibility("hidden")));
 // Where the exported symbols of the functions are, at a distance of kStubBytes each.
-extern const char aaco_hook_stubs[] __attribute__((visibility("hidden")));
+extern const char kHookStubs[] __asm__("aaco_hook_stubs") __attribute__((visibility("hidden")));
 }
 inline constexpr std::size_t kStubBytes = 16;
-inline void* aaco_hook_exports(std::size_t function) { return const_cast<char*>(aaco_hook_stubs + function * kStubBytes); }
+inline void* aaco_hook_exports(std::size_t function) { return const_cast<char*>(kHookStubs + function * kStubBytes); }
 
 // The address that calls of the function are passed on to; null: no loaded library has it.
 void* real_of(std::size_t function, unsigned slot);

@@ -130,9 +130,10 @@ constexpr std::size_t kFirst = __COUNTER__ + 1;
 }  // namespace
 
 // In the order of functions.inc, which the macro counts. The linker fills it in: it is there before any constructor.
-extern "C" __attribute__((visibility("hidden"), used)) void* const aaco_hook_entries[] = {
+extern "C" __attribute__((visibility("hidden"), used)) void* const kHookEntries[] = {
+#define AACO_HOOK_ENTRY(index, slot) reinterpret_cast<void*>(kEntry<(index), slot>)
 #define AACO_HOOK_ENTRIES(index) \
-  (void*)kEntry<(index), 0>, (void*)kEntry<(index), 1>, (void*)kEntry<(index), 2>, (void*)kEntry<(index), 3>
+  AACO_HOOK_ENTRY(index, 0), AACO_HOOK_ENTRY(index, 1), AACO_HOOK_ENTRY(index, 2), AACO_HOOK_ENTRY(index, 3)
 #define AACO_HOOK(...) AACO_HOOK_ENTRIES(__COUNTER__ - kFirst),
 #include "hooks/functions.inc"
 #undef AACO_HOOK
