@@ -19,6 +19,7 @@
 #include "workflows/session_report/report_rates.h"
 #include "workflows/session_report/report_scaling.h"
 #include "workflows/session_report/report_scheduling.h"
+#include "workflows/session_report/report_search.h"
 #include "workflows/session_report/report_series.h"
 #include "workflows/session_report/report_shares.h"
 #include "workflows/session_report/report_trace.h"
@@ -106,6 +107,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.headline_metrics = std::move(verdict.headline_metrics);
   model.headline_of = std::move(verdict.headline_of);
   AACO_TRY(fill_scaling(model, session_path));
+  AACO_TRY(fill_search(model, session_path));
   AACO_TRY(fill_llm(model, session_path));
   AACO_TRY(fill_decoder(model, session_path));
   return model;
