@@ -28,11 +28,18 @@ struct OptimizeProof {
   std::string baseline_session, candidate_session;
 };
 
+// A change of the winner and how much longer an item takes without it.
+struct OptimizePart {
+  std::string change;  // "threads=2"
+  double without_ratio = 0;
+};
+
 struct OptimizeOutcome {
   bool proven = false;
   std::string summary;  // one sentence
   std::string recommendation;
   std::optional<OptimizeProof> proof;
+  std::vector<OptimizePart> parts;  // of a proven winner with several changes
   core::Json trials = core::Json::array();
   core::Json space = core::Json::array();  // axes with their values, also those that do not apply, with the reason
   std::size_t configurations = 0, tried = 0, failed = 0, out_of_tolerance = 0, resumed = 0, untried = 0;
@@ -51,6 +58,9 @@ core::Result<core::Json> describe_space(const OptimizeRequest& request, const Se
 // Fails with invalid_argument for a budget that is too short for a trial and its proof, conflict where the folder has another
 // search, unsupported for an objective that cannot be measured here.
 core::Result<OptimizeOutcome> optimize(const OptimizeRequest& request, const Services& services);
+
+// Proves the result in request.folder again, on this machine or another: baseline.yaml against best.yaml. Nothing is searched.
+core::Result<OptimizeOutcome> replay(const OptimizeRequest& request, const Services& services);
 
 core::Json to_json(const OptimizeOutcome& outcome, const OptimizeRequest& request);
 

@@ -59,6 +59,11 @@ class Search(OptimizeTest):
         self.assertEqual(ran.code, 0, ran.errors)
         self.assertEqual(self.aaco('show', 'latest', '--json').json()['outcome']['batch'], 8)
         self.check_programs(folder)
+        text = self.aaco('report', result['session']).output
+        self.assertIn('batch=8', text)
+        again = self.aaco('optimize', '--replay', folder, '--budget', '5s', '--no-store', '--json')
+        self.assertEqual(again.json()['proof']['configuration'], 'batch=8')
+        self.assertIn(again.code, (0, 4))
 
     def check_programs(self, folder):
         compile((folder / 'run.py').read_text(), 'run.py', 'exec')
@@ -76,7 +81,7 @@ class Search(OptimizeTest):
 
     def test_equal_configurations_keep_what_you_have(self):
         space = self.space('equal.yaml', [{'id': 'label', 'key': 'session_options.session.label', 'values': ['1', '2']}])
-        outcome = self.search('equal', '--space', space)
+        outcome = self.search('equal', '--threads', 1, '--space', space, budget='6s')
         self.assertEqual(outcome.code, 4, outcome.errors)
         self.assertIn('keep what you have', outcome.json()['recommendation'])
         self.assertFalse((self.folder / 'equal' / 'best.yaml').exists())
@@ -93,7 +98,7 @@ class Search(OptimizeTest):
             libraries[name] = library
         space = self.space('bad.yaml', [{'id': 'build', 'key': 'ort_library', 'values': [str(path) for path in libraries.values()]},
                                         {'id': 'arena', 'key': 'session_options.memory_arena', 'values': ['off']}])
-        outcome = self.search('bad', '--space', space, '--no-store', budget='10s')
+        outcome = self.search('bad', '--threads', 1, '--space', space, '--no-store', budget='10s')
         self.assertIn(outcome.code, (0, 4), outcome.errors)
         outcomes = {next(iter(trial['values'].values())): trial for trial in outcome.json()['trials'] if len(trial['values']) == 1}
         self.assertEqual(outcomes[str(libraries['crash'])]['outcome'], 'failed')
@@ -102,7 +107,7 @@ class Search(OptimizeTest):
 
     def test_an_interrupted_search_resumes(self):
         folder = self.folder / 'resumed'
-        command = [program.PROGRAM, 'optimize', 'mlp', '--budget', '60s', '--no-store', '-o', str(folder)]
+        command = [program.PROGRAM, 'optimize', 'mlp', '--budget', '60s', '--threads', '1', '--no-store', '-o', str(folder)]
         started = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder,
                                    env=dict(os.environ, AACO_SESSIONS=str(self.lake)))
         journal = folder / 'journal.jsonl'
@@ -116,10 +121,10 @@ class Search(OptimizeTest):
         with journal.open('a') as file:
             file.write('{"torn')
         kept = journal.read_text().count('\n') - 1
-        result = self.search('resumed', '--no-store').json()
+        result = self.search('resumed', '--threads', 1, '--no-store', budget='6s').json()
         self.assertEqual(result['counts']['resumed'], kept)
         self.assertGreaterEqual(result['counts']['tried'], kept)
-        refused = self.optimize('resumed', '--no-store', '--batch', 2)
+        refused = self.optimize('resumed', '--threads', 1, '--no-store', '--batch', 2)
         self.refused(refused, 3, 'another search', 'hint')
 
 
@@ -163,6 +168,14 @@ class Refusals(OptimizeTest):
     def test_budget_below_one_trial(self):
         refused = self.optimize('short', budget='50ms')
         self.refused(refused, 2, '--budget 50', 'too short', 'use --budget')
+
+    def test_replay_needs_a_proven_result(self):
+        self.refused(self.aaco('optimize', '--replay', self.folder / 'absent'), 3, 'result.json')
+        self.refused(self.aaco('optimize', 'mlp', '--replay', self.folder), 2, '--replay does not accept')
+        unproven = self.folder / 'unproven'
+        unproven.mkdir()
+        (unproven / 'result.json').write_text('{}')
+        self.refused(self.aaco('optimize', '--replay', unproven), 3, 'no best.yaml')
 
     def test_unknown_session_option(self):
         refused = self.aaco('run', 'mlp', '--session-option', 'wings=on', '--iterations', 1, '--no-report')

@@ -21,6 +21,7 @@ struct OptimizeOptions {
   std::string budget = "10m", tolerance = "1e-3", slo, threshold = "1%";
   std::vector<std::string> fixed;
   workflows::OptimizeRequest request;
+  std::string replay;
   bool json = false, dry_run = false, no_store = false;
 };
 
@@ -45,7 +46,12 @@ core::Result<core::Nanoseconds> parse_slo(const std::string& text) {
 
 core::Result<workflows::OptimizeRequest> resolve_search(const RunOptions& run, const OptimizeOptions& options) {
   workflows::OptimizeRequest request = options.request;
-  AACO_ASSIGN(request.base, run.resolve());
+  if (options.replay.empty()) {
+    AACO_ASSIGN(request.base, run.resolve());
+  } else if (run.names_model() || !request.folder.empty() || options.dry_run) {
+    return core::fail(ErrorCode::invalid_argument, "--replay does not accept a model, --out or --dry-run",
+                      "DIR has the model and both configurations");
+  }
   request.tag = request.base.tag;
   request.base.tag.clear();
   AACO_ASSIGN(request.budget, parse_time(options.budget, "--budget"));
@@ -61,6 +67,7 @@ core::Result<workflows::OptimizeRequest> resolve_search(const RunOptions& run, c
                         "invalid value '" + text + "' for '--fix': expected AXIS=VALUE such as threads=2");
     request.fixed[text.substr(0, equals)] = text.substr(equals + 1);
   }
+  if (!options.replay.empty()) request.folder = options.replay;
   if (request.folder.empty() && !options.dry_run)
     return core::fail(ErrorCode::invalid_argument, "no output folder given", "for example: aaco optimize resnet50 -o best");
   request.store = !options.no_store;
@@ -89,6 +96,9 @@ void print_search(const Context& context, const workflows::OptimizeOutcome& outc
                     request.objective == "throughput" ? fmt::format("{:.4g} items/s", baseline) : core::format_duration(baseline),
                     outcome.proof->rounds, core::format_percent(outcome.proof->smallest_detectable_ratio.value_or(0))));
   }
+  for (const auto& part : outcome.parts)
+    context.print(fmt::format("  without {}: {} time per item\n", part.change, core::format_signed_percent(part.without_ratio)));
+  if (outcome.configurations == 0) return context.note("hint: " + outcome.recommendation);
   context.print(fmt::format("  {} of {} configurations tried in {}: {} failed, {} out of tolerance{}\n", outcome.tried,
                             outcome.configurations, core::format_duration(static_cast<double>(outcome.wall_ns)), outcome.failed,
                             outcome.out_of_tolerance,
@@ -106,7 +116,8 @@ void run_search(Context& context, const RunOptions& run, const OptimizeOptions& 
     if (!space) return context.fail(space.error());
     return options.json ? context.print_json(*space) : print_space(context, *space);
   }
-  const auto outcome = workflows::optimize(*request, make_services(context));
+  const auto outcome = options.replay.empty() ? workflows::optimize(*request, make_services(context))
+                                              : workflows::replay(*request, make_services(context));
   context.progress("");
   if (!outcome) return context.fail(outcome.error());
   context.exit_code = outcome->proven ? kFine : kInconclusive;
@@ -141,6 +152,8 @@ void add_optimize(CLI::App& app, Context& context) {
       ->type_name("AXIS=VALUE")
       ->allow_extra_args(false);
   verb->add_flag("--dry-run", options->dry_run, "Print the space and measure nothing");
+  verb->add_option("--replay", options->replay, "Prove the result in DIR again, e.g. on another machine, within --budget")
+      ->type_name("DIR");
   verb->add_flag("--no-store", options->no_store, "Do not store sessions");
   verb->add_option("-o,--out", request.folder, "Folder for the results; an interrupted search in it is resumed")
       ->type_name("DIR");
@@ -149,7 +162,8 @@ void add_optimize(CLI::App& app, Context& context) {
       "Examples:\n"
       "  aaco optimize resnet50 --budget 5m -o best\n"
       "  aaco optimize net.onnx --for throughput --slo p99=20ms -o best\n"
-      "  aaco optimize net.onnx --fix threads=2 --dry-run\n\n"
+      "  aaco optimize net.onnx --fix threads=2 --dry-run\n"
+      "  aaco optimize --replay best --budget 1m\n\n"
       "The baseline is the configuration given by the options (default: ONNX Runtime's own). A gain is claimed only if a\n"
       "comparison on fresh runs proves it; then the folder has best.yaml (for 'aaco run --config'), run.py and run.cc.\n"
       "Exit codes: 0 gain proven, 4 no proven gain.");

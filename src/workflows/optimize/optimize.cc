@@ -12,6 +12,7 @@
 #include "graph/batch.h"
 #include "hardware/usable_cpus.h"
 #include "workflows/optimize/artifacts.h"
+#include "workflows/optimize/decompose.h"
 #include "workflows/optimize/proof.h"
 #include "workflows/optimize/search.h"
 #include "workflows/run/run_plan.h"
@@ -111,34 +112,6 @@ void count_trials(const std::vector<Trial>& trials, OptimizeOutcome& outcome) {
   }
 }
 
-std::string gain_sentence(const OptimizeProof& proof, const OptimizeRequest& request) {
-  const bool throughput = request.objective == "throughput";
-  return fmt::format("{}: {} {} ({} to {})", proof.configuration, throughput ? "throughput" : "median latency",
-                     core::format_signed_percent(proof.change_ratio.value_or(0)),
-                     core::format_signed_percent(proof.interval ? proof.interval->low : 0),
-                     core::format_signed_percent(proof.interval ? proof.interval->high : 0));
-}
-
-void judge(const OptimizeRequest& request, OptimizeOutcome& outcome) {
-  const auto& proof = outcome.proof;
-  const bool slow = proof && request.slo_p99 && proof->p99_ns && *proof->p99_ns > static_cast<double>(request.slo_p99->count());
-  outcome.proven = proof && proof->verdict == "improvement" && !slow;
-  if (outcome.interrupted) {
-    outcome.summary = "stopped early; trials are kept";
-    outcome.recommendation = "run the same command again to resume";
-  } else if (outcome.proven) {
-    outcome.summary = gain_sentence(*proof, request);
-    outcome.recommendation = "use best.yaml: aaco run --config " + core::join_path(request.folder, "best.yaml");
-  } else if (proof) {
-    outcome.summary = "no proven gain; best candidate " + gain_sentence(*proof, request);
-    if (slow) outcome.summary += ", P99 latency " + core::format_duration(*proof->p99_ns) + " exceeds the SLO";
-    outcome.recommendation = "keep what you have";
-  } else {
-    outcome.summary = "no configuration was faster than the baseline";
-    outcome.recommendation = "keep what you have";
-  }
-}
-
 // The winner's files: best.yaml, run.py, run.cc and the model, if it is one file of a reasonable size.
 core::Status write_winner(const Prepared& made, const Trial& winner, const Json& described, const Services& services,
                           OptimizeOutcome& outcome) {
@@ -163,12 +136,15 @@ core::Status write_winner(const Prepared& made, const Trial& winner, const Json&
     for (std::size_t i = 1; i < std::min(threads, cpus.size()); ++i)
       deployment.affinities += (i == 1 ? "" : ";") + std::to_string(cpus[i] + 1);
   }
+  RunRequest baseline = made.request.base;
+  baseline.model = deployment.model_path;
   const std::int64_t old_batch = described["batch"].as_i64().value_or(1);
   configuration.model = deployment.model_path;
   Json inputs = Json::array();
   for (const Json& input : described["inputs"].items()) {
     std::vector<std::int64_t> shape;
     for (const Json& size : input["shape"].items()) shape.push_back(size.as_i64().value_or(1));
+    if (!baseline.inputs.contains(std::string(input["name"].text()))) baseline.shapes[std::string(input["name"].text())] = shape;
     if (winner.batch != old_batch && !shape.empty() && shape.front() == old_batch) shape.front() = winner.batch;
     Json sizes = Json::array();
     for (const std::int64_t size : shape) sizes.push(size);
@@ -179,9 +155,11 @@ core::Status write_winner(const Prepared& made, const Trial& winner, const Json&
   deployment.inputs = std::move(inputs);
   const std::string head = "# Written by 'aaco optimize'. Use: aaco run --config best.yaml\n# " + outcome.summary + "\n";
   AACO_TRY(core::write_file_atomic(core::join_path(folder, "best.yaml"), head + run_config_text(configuration)));
+  AACO_TRY(core::write_file_atomic(core::join_path(folder, "baseline.yaml"),
+                                   "# What best.yaml is compared with.\n" + run_config_text(baseline)));
   AACO_TRY(core::write_file_atomic(core::join_path(folder, "run.py"), python_program(deployment, python)));
   AACO_TRY(core::write_file_atomic(core::join_path(folder, "run.cc"), cpp_program(deployment, cpp)));
-  outcome.files.insert(outcome.files.end(), {"best.yaml", "run.py", "run.cc"});
+  outcome.files.insert(outcome.files.end(), {"best.yaml", "baseline.yaml", "run.py", "run.cc"});
   return {};
 }
 
@@ -241,17 +219,27 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& asked, const Servi
   const std::int64_t now = core::monotonic_ns();
   const SearchTimes times = plan_times(now, std::max<std::int64_t>(begin + request.budget.count() - now, 0), bench.start_ns());
   const Json described = bench.baseline().described();
-  AACO_ASSIGN(const SearchResult found, search_space(request, made.space, bench, journal, times, services));
+  AACO_ASSIGN(SearchResult found, search_space(request, made.space, bench, journal, times, services));
+  mark_pareto(found.trials);
   outcome.untried = found.untried;
   count_trials(found.trials, outcome);
   if (found.winner && !services.stopping()) {
-    const core::Nanoseconds left{std::max<std::int64_t>(times.end_ns - core::monotonic_ns(), 0)};
-    services.progress("proving " + made.space.name(found.trials[*found.winner].configuration) + " on fresh runs");
-    AACO_ASSIGN(outcome.proof, prove(request, made.space, found.trials[*found.winner], left, bench.warmup(), services));
+    const Trial& winner = found.trials[*found.winner];
+    const std::int64_t left = std::max<std::int64_t>(times.end_ns - core::monotonic_ns(), 0);
+    const std::string name = made.space.name(winner.configuration);
+    services.progress("proving " + name + " on fresh runs");
+    AACO_ASSIGN(const RunRequest candidate, made.space.apply(winner.configuration, request.base));
+    const bool several = analytics::configsearch::changes(winner.configuration) > 1;
+    AACO_ASSIGN(outcome.proof,
+                prove(request, candidate, name, core::Nanoseconds(several ? left / 4 * 3 : left), bench.warmup(), services));
+    conclude(request, outcome);
+    if (outcome.proven) {
+      AACO_ASSIGN(outcome.parts, decompose(winner, bench, made.space, times.end_ns, services));
+    }
   }
   outcome.interrupted = services.stopping();
   outcome.wall_ns = core::monotonic_ns() - begin;
-  judge(request, outcome);
+  conclude(request, outcome);
   AACO_TRY(write_trials_table(found.trials, request.folder));
   outcome.files = {"journal.jsonl", "result.json"};
   if (!found.trials.empty()) outcome.files.emplace_back("trials.parquet");

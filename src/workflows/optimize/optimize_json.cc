@@ -38,6 +38,10 @@ Json to_json(const OptimizeOutcome& outcome, const OptimizeRequest& request) {
                                                     {"resumed", outcome.resumed},
                                                     {"untried", outcome.untried}})}});
   if (outcome.proof) out.set("proof", proof_json(*outcome.proof));
+  Json parts = Json::array();
+  for (const OptimizePart& part : outcome.parts)
+    parts.push(Json::object({{"change", part.change}, {"without_ratio", part.without_ratio}}));
+  if (!outcome.parts.empty()) out.set("parts", std::move(parts));
   out.set("space", outcome.space).set("trials", outcome.trials).set("folder", request.folder);
   out.set("files", Json::texts(outcome.files));
   if (outcome.session) out.set("session", outcome.session->manifest.id.text);

@@ -1,7 +1,11 @@
 #include "workflows/optimize/proof.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "core/files.h"
+#include "core/numbers.h"
 #include "workflows/ab.h"
 #include "workflows/run/run_again.h"
 
@@ -10,13 +14,41 @@ namespace {
 
 constexpr core::Nanoseconds kMinProof{2'000'000'000};  // of each side
 
+std::string gain_sentence(const OptimizeProof& proof, const OptimizeRequest& request) {
+  const bool throughput = request.objective == "throughput";
+  return fmt::format("{}: {} {} ({} to {})", proof.configuration, throughput ? "throughput" : "median latency",
+                     core::format_signed_percent(proof.change_ratio.value_or(0)),
+                     core::format_signed_percent(proof.interval ? proof.interval->low : 0),
+                     core::format_signed_percent(proof.interval ? proof.interval->high : 0));
+}
+
 }  // namespace
 
-core::Result<OptimizeProof> prove(const OptimizeRequest& request, const Space& space, const Trial& winner, core::Nanoseconds time,
-                                  std::int64_t warmup, const Services& services) {
+void conclude(const OptimizeRequest& request, OptimizeOutcome& outcome) {
+  const auto& proof = outcome.proof;
+  const bool slow = proof && request.slo_p99 && proof->p99_ns && *proof->p99_ns > static_cast<double>(request.slo_p99->count());
+  outcome.proven = proof && proof->verdict == "improvement" && !slow;
+  if (outcome.interrupted) {
+    outcome.summary = "stopped early; trials are kept";
+    outcome.recommendation = "run the same command again to resume";
+  } else if (outcome.proven) {
+    outcome.summary = gain_sentence(*proof, request);
+    outcome.recommendation = "use best.yaml: aaco run --config " + core::join_path(request.folder, "best.yaml");
+  } else if (proof) {
+    outcome.summary = "no proven gain; best candidate " + gain_sentence(*proof, request);
+    if (slow) outcome.summary += ", P99 latency " + core::format_duration(*proof->p99_ns) + " exceeds the SLO";
+    outcome.recommendation = "keep what you have";
+  } else {
+    outcome.summary = "no configuration was faster than the baseline";
+    outcome.recommendation = "keep what you have";
+  }
+}
+
+core::Result<OptimizeProof> prove(const OptimizeRequest& request, const RunRequest& candidate, const std::string& name,
+                                  core::Nanoseconds time, std::int64_t warmup, const Services& services) {
   AbRequest ab_request;
   ab_request.a.request = request.base;
-  AACO_ASSIGN(ab_request.b.request, space.apply(winner.configuration, request.base));
+  ab_request.b.request = candidate;
   ab_request.a_words = configuration_words(ab_request.a.request);
   ab_request.b_words = configuration_words(ab_request.b.request);
   for (auto* words : {&ab_request.a_words, &ab_request.b_words})
@@ -31,7 +63,7 @@ core::Result<OptimizeProof> prove(const OptimizeRequest& request, const Space& s
   ab_request.tag = request.tag;
   AACO_ASSIGN(const AbOutcome outcome, ab(ab_request, services));
   OptimizeProof proof;
-  proof.configuration = space.name(winner.configuration);
+  proof.configuration = name;
   proof.metric = request.objective == "throughput" ? "throughput.items_per_second" : "latency.p50_ns";
   proof.rounds = static_cast<std::int64_t>(outcome.rounds.size());
   proof.verdict = "inconclusive";

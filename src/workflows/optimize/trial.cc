@@ -1,5 +1,9 @@
 #include "workflows/optimize/trial.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 namespace aaco::workflows {
 namespace {
 
@@ -20,6 +24,26 @@ analytics::agreement::Agreement agreement_from_json(const Json& document) {
 }
 
 }  // namespace
+
+void mark_pareto(std::vector<Trial>& trials) {
+  const auto measures = [](const Trial& trial) {
+    return std::array{trial.median_ns, -trial.items_per_second(), static_cast<double>(trial.rss_peak_bytes),
+                      trial.agreement ? trial.agreement->max_error_ratio : HUGE_VAL};
+  };
+  const auto beats = [&](const Trial& a, const Trial& b) {
+    const auto x = measures(a), y = measures(b);
+    bool better = false;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (x[i] > y[i]) return false;
+      better = better || x[i] < y[i];
+    }
+    return better;
+  };
+  const auto counts = [](const Trial& trial) { return trial.usable() && trial.median_ns > 0; };
+  for (Trial& one : trials)
+    one.pareto = counts(one) && std::none_of(trials.begin(), trials.end(),
+                                             [&](const Trial& other) { return counts(other) && beats(other, one); });
+}
 
 Json to_json(const analytics::agreement::Agreement& agreement) {
   return Json::object({{"inputs", agreement.inputs},
@@ -45,6 +69,8 @@ Json to_json(const Trial& trial) {
                            {"pairs", trial.pairs},
                            {"wall_ns", trial.wall_ns}});
   if (!trial.reason.empty()) out.set("reason", trial.reason);
+  if (!trial.log_effects.empty()) out.set("log_effect", analytics::configsearch::typical_effect({0, trial.log_effects}));
+  if (trial.pareto) out.set("pareto", true);
   if (trial.median_ns > 0)
     out.set("median_ns", trial.median_ns)
         .set("p99_ns", trial.p99_ns)

@@ -27,10 +27,15 @@ struct Trial {
   std::int64_t load_ns = 0, rss_peak_bytes = 0, wall_ns = 0;
   core::Json nodes_by_provider;
   std::optional<analytics::agreement::Agreement> agreement;
+  bool pareto = false;  // see mark_pareto()
 
   [[nodiscard]] bool usable() const { return outcome == "ok"; }
   [[nodiscard]] double items_per_second() const { return median_ns > 0 ? static_cast<double>(batch) * 1e9 / median_ns : 0; }
 };
+
+// Marks the usable trials that no other usable one beats: at least as good in latency, throughput, memory and output error, and
+// better in one of them. An error that was not measured counts as the largest.
+void mark_pareto(std::vector<Trial>& trials);
 
 core::Json to_json(const Trial& trial);
 core::Json to_json(const analytics::agreement::Agreement& agreement);

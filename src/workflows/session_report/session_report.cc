@@ -25,6 +25,7 @@
 #include "workflows/session_report/report_rates.h"
 #include "workflows/session_report/report_scaling.h"
 #include "workflows/session_report/report_scheduling.h"
+#include "workflows/session_report/report_search.h"
 #include "workflows/session_report/report_series.h"
 #include "workflows/session_report/report_shares.h"
 #include "workflows/session_report/report_trace.h"
@@ -134,6 +135,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.headline_metrics = std::move(verdict.headline_metrics);
   model.headline_of = std::move(verdict.headline_of);
   keep_going(model, fill_scaling(model, session_path), "the scaling");
+  keep_going(model, fill_search(model, session_path), "the search");
   keep_going(model, fill_llm(model, session_path), "the server load");
   keep_going(model, fill_decoder(model, session_path), "the decoder summary");
   return model;
