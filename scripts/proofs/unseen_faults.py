@@ -131,7 +131,7 @@ def faults():
     yield Fault('no_optimisation', {'graph_optimisation'}, arguments=['--graph-level', 'disabled'])
     yield Fault('other_model', {'model'}, arguments=['--model', 'resnet18'])
     yield Fault('basic_and_hogs', {'graph_optimisation'} | CONTENTION, arguments=['--graph-level', 'disabled'], beside=spin(everywhere))
-    yield Fault('basic_and_stops', {'graph_optimisation'} | WAITING, arguments=['--graph-level', 'disabled'], beside=Stopper(20, 0.4))
+    yield Fault('basic_and_stops', {'graph_optimisation', 'stopped'} | WAITING, arguments=['--graph-level', 'disabled'], beside=Stopper(20, 0.4))
     yield Fault('spinner_and_memcpy', CONTENTION | COMPUTE | OWN_THREADS, preload='own_spinner', strength=0.8, beside=spin(1))
     yield Fault('cache_and_hogs', CONTENTION | {'memory_contention'}, preload='cache_storm', strength=0.9, beside=spin(everywhere))
     # Everything of the run on one CPU, so that what it does beside the calls is felt with one thread too.
