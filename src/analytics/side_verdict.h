@@ -31,7 +31,8 @@ struct SideVerdict {
 
 struct DecisionRule {
   // The user named no metric: kernel time decides where it regressed and the leading metric did not change. Slower kernels are a
-  // regression even where idle time hides them.
+  // regression even where idle time hides them. Of a server, any regression of what it is judged by decides where the leading
+  // metric did not change.
   bool kernels_may_decide = false;
   // Mean latency decides where it changed and the leading median did not, or went the other way and the mean regressed: the p
   // value at most that the mean's share of the error leaves. 0: it does not decide. Throughput is its reciprocal, so that it is

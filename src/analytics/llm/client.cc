@@ -71,6 +71,13 @@ std::optional<std::string> moved(std::string_view name, const std::optional<stat
                      name, core::format_duration(result->value), core::format_duration(added));
 }
 
+// Whether the loop was late by what a first token would show: a thread with little to do may wait longer than it runs, and harm
+// nothing.
+bool late(const OwnLimit& limit, const Load& load) {
+  const double shown = load.ttft.p50 ? kLagShare * load.ttft.p50->value : 0;
+  return limit.loop_lag_p99_ns.value_or(kLagFloorNs + shown + 1) > std::max(kLagFloorNs, shown);
+}
+
 }  // namespace
 
 OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
@@ -99,7 +106,7 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
     limit.reasons.push_back(fmt::format("the client's thread was on or waiting for a CPU {} of the time ({} on it, {} waiting)",
                                         core::format_percent(busy), core::format_percent(limit.cpu_ratio.value_or(0)),
                                         core::format_percent(limit.run_queue_ratio.value_or(0))));
-  else if (limit.run_queue_ratio.value_or(0) > std::max(kStarvedClient, limit.cpu_ratio.value_or(0)))
+  else if (limit.run_queue_ratio.value_or(0) > std::max(kStarvedClient, limit.cpu_ratio.value_or(0)) && late(limit, load))
     limit.reasons.push_back(fmt::format("the client's thread waited for a CPU {} of the time, longer than it ran ({})",
                                         core::format_percent(*limit.run_queue_ratio),
                                         core::format_percent(limit.cpu_ratio.value_or(0))));

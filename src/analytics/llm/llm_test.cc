@@ -165,6 +165,35 @@ TEST(LoadFigures, SteadyStateExcludesRampAndDrain) {
   EXPECT_NEAR(load.steady->requests_per_second, 100, 2);
   EXPECT_LT(load.rates.requests_per_second, 90);
 }
+// One at a time, 500 ms each: two per second and no more.
+TEST(LoadFigures, RateIsWhatOneAtATimeCanReach) {
+  Rows rows;
+  for (std::int64_t i = 0; i < 4; ++i) rows.add(500 * i, 500 * i, 500 * (i + 1), 1, 1);
+  const Load load = rows.load();
+  ASSERT_TRUE(load.steady);
+  EXPECT_NEAR(load.steady->requests_per_second, 2, 1e-9);
+}
+// Four in step, whose ends come in bursts.
+TEST(LoadFigures, BurstsAtTheEdgesDoNotRaiseTheRate) {
+  Rows rows;
+  for (std::int64_t i = 0; i < 10; ++i)
+    for (std::int64_t slot = 0; slot < 4; ++slot) rows.add(50 * i + slot, 50 * i + slot, 50 * (i + 1) + slot, 1, 1);
+  const Load load = rows.load();
+  ASSERT_TRUE(load.steady);
+  EXPECT_NEAR(load.steady->requests_per_second, 80, 0.5);
+}
+TEST(LoadFigures, SentenceLeavesOutAnUnboundedTail) {
+  Rows rows;
+  for (std::int64_t i = 0; i < 120; ++i) rows.add(10 * i, 10 * i, 10 * i + 40 + i % 7, 1, 1);
+  const Load load = rows.load();
+  ASSERT_TRUE(load.ttft.p99 && !load.ttft.p99->ci95);
+  EXPECT_NE(sentence_of(load, {}).find("TTFT median"), std::string::npos) << sentence_of(load, {});
+}
+TEST(LoadFigures, CancelledRequestsSayNothingOfAvailability) {
+  Rows rows;
+  rows.fail(0, "cancelled");
+  for (const auto& metric : metrics_of(rows.load(), {})) EXPECT_NE(metric.id, "llm.availability_ratio");
+}
 TEST(LoadFigures, ShortLoadHasNoSteadyState) {
   Rows rows;
   rows.add(0, 0, 100, 1, 1);
@@ -264,6 +293,11 @@ TEST(Client, WaitingForACpuIsTheLimit) {
 }
 TEST(Client, WaitingLongerThanRunningIsTheLimit) {
   EXPECT_TRUE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.06}, .run_queue_ratio = {0.13}}).limited);
+}
+TEST(Client, WaitsThatDelayNothingAreNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of(10, 1, 5000),
+                            {.loop_lag_ns = std::vector<double>(100, 18e6), .cpu_ratio = {0.02}, .run_queue_ratio = {0.2}})
+                   .limited);
 }
 TEST(Client, ShortWaitsAreNotTheLimit) {
   EXPECT_FALSE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.01}, .run_queue_ratio = {0.03}}).limited);

@@ -49,23 +49,25 @@ struct Window {
   [[nodiscard]] double seconds() const { return span(from, to) * 1e-9; }
 };
 
-// Ends within the window, per second.
+// Per second of the window, each request by the share of its own time that lies within it: ends alone, which come in bursts where
+// requests run in step, would be counted over one burst less or more.
 Rates rates_of(std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window window, bool tokens_known) {
-  std::int64_t complete = 0, failed = 0, output = 0, prompt = 0;
+  double complete = 0, failed = 0, output = 0, prompt = 0;
   for (const auto& row : requests) {
-    if (row.end_ns < window.from || row.end_ns > window.to) continue;
+    const std::int64_t from = std::max(row.scheduled_ns, window.from), to = std::min(row.end_ns, window.to);
+    if (to < from || names.text(row.outcome) == "cancelled") continue;
+    const double share = row.end_ns > row.scheduled_ns ? span(from, to) / span(row.scheduled_ns, row.end_ns) : 1;
     const bool ok = names.text(row.outcome) == "ok";
-    (ok ? complete : failed) += names.text(row.outcome) == "cancelled" ? 0 : 1;
+    (ok ? complete : failed) += share;
     if (!ok) continue;
-    output += row.output_tokens.value_or(0);
-    prompt += row.prompt_tokens.value_or(0);
+    output += share * static_cast<double>(row.output_tokens.value_or(0));
+    prompt += share * static_cast<double>(row.prompt_tokens.value_or(0));
   }
   const double seconds = std::max(1e-9, window.seconds());
-  Rates rates{.requests_per_second = static_cast<double>(complete) / seconds,
-              .failures_per_second = static_cast<double>(failed) / seconds};
+  Rates rates{.requests_per_second = complete / seconds, .failures_per_second = failed / seconds};
   if (tokens_known) {
-    rates.output_tokens_per_second = static_cast<double>(output) / seconds;
-    rates.prompt_tokens_per_second = static_cast<double>(prompt) / seconds;
+    rates.output_tokens_per_second = output / seconds;
+    rates.prompt_tokens_per_second = prompt / seconds;
   }
   return rates;
 }

@@ -64,7 +64,7 @@ trace::Metrics metrics_of(const Load& load, const OwnLimit& client) {
   trace::Metrics metrics;
   metrics.push_back({"llm.request_count", static_cast<double>(load.requests), "count", {}, {}});
   metrics.push_back({"llm.failed_count", static_cast<double>(load.requests - load.complete), "count", {}, {}});
-  metrics.push_back({"llm.availability_ratio", load.availability_ratio, "ratio", {}, {}});
+  if (load.requests > 0) metrics.push_back({"llm.availability_ratio", load.availability_ratio, "ratio", {}, {}});
   add_summary(metrics, "ttft", load.ttft);
   add_summary(metrics, "ttft_sent", load.ttft_sent);
   add_summary(metrics, "tpot", load.tpot);
@@ -123,8 +123,9 @@ std::string sentence_of(const Load& load, const Slo& slo) {
   const Rates& rates = load.steady ? *load.steady : load.rates;
   std::string text = fmt::format("{} requests/s", rate_text(rates.requests_per_second));
   if (rates.output_tokens_per_second) text += fmt::format(", {} output tokens/s", rate_text(*rates.output_tokens_per_second));
-  const auto& top = load.ttft.p99 ? load.ttft.p99 : load.ttft.p50;
-  if (top) text += fmt::format(", TTFT {} {}", load.ttft.p99 ? "P99" : "median", core::format_duration(top->value));
+  const bool bounded = load.ttft.p99 && load.ttft.p99->ci95;  // a tail that its values do not bound is left out
+  const auto& top = bounded ? load.ttft.p99 : load.ttft.p50;
+  if (top) text += fmt::format(", TTFT {} {}", bounded ? "P99" : "median", core::format_duration(top->value));
   if (load.tpot.p50) text += fmt::format(", TPOT {}", core::format_duration(load.tpot.p50->value));
   if (load.good_ratio) text += fmt::format("; {} of requests within {}", core::format_percent(*load.good_ratio), to_string(slo));
   if (load.complete < load.requests)

@@ -71,10 +71,16 @@ RecordedBeside::RecordedBeside(const BesideLoad& beside, const trace::NameTable&
   Windows sampled_wait;
   Readings waits(sampled_wait), quota(throttled), queue(queued), late(client_late);
   std::optional<std::pair<std::int64_t, double>> evicted;
+  bool gauge_read = false;
+  double waiting = 0;
   for (const auto& row : beside.events) {
     const std::string_view metric = names.text(row.metric);
     if (metric == "client.loop_lag_ns") late.add(row.time_ns, row.value);
-    if (metric == "server.waiting_requests") queue.add(row.time_ns, row.value >= 1 ? 1 : 0);
+    if (metric == "server.waiting_requests") {
+      queue.add(row.time_ns, row.value >= 1 ? 1 : 0);
+      gauge_read = true;
+      waiting = std::max(waiting, row.value);
+    }
     if (metric == "server.preemption_count") {
       if (evicted && row.value > evicted->second) evictions.add(evicted->first, row.time_ns, 1);
       evicted = {row.time_ns, row.value};
@@ -85,6 +91,7 @@ RecordedBeside::RecordedBeside(const BesideLoad& beside, const trace::NameTable&
     if (metric == "process.run_queue_wait_ratio") waits.add(row.time_ns, row.value);
     if (metric == "cgroup.throttled_ratio") quota.add(row.time_ns, row.value);
   }
+  never_queued = gauge_read && waiting < 1;
   for (const auto& row : beside.gpu)
     if (row.rank == beside.machine && lowers_clock(names.text(row.metric), row.value))
       low_clock.add(row.time_ns - kMaxWindowNs, row.time_ns, 1);

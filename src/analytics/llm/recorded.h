@@ -39,6 +39,7 @@ struct RecordedBeside {
   Windows throttled, cpu_wait, io_wait;
   Windows low_clock, evictions, queued;  // value 1 where it was so
   std::int64_t clock_error_ns = 0;
+  bool never_queued = false;  // the server's gauge of waiting requests was read, and was never above 0
 };
 
 }  // namespace aaco::analytics::llm

@@ -84,7 +84,7 @@ struct SlowTokens::Recorded : RecordedBeside {
     // What the server did not spend on this prompt, it spent before it began.
     if (slow.own_prefill_ns) {
       const double before = slow.wait.ns() - static_cast<double>(*slow.own_prefill_ns);
-      if (before >= needed) return {"queue", std::min(before, slow.excess())};
+      if (before >= needed && !never_queued) return {"queue", std::min(before, slow.excess())};
       return {};
     }
     if (const double ns = queued.covered(from, to); ns >= needed) return {"queue", ns};

@@ -176,6 +176,12 @@ TEST(SlowTokens, QueueByTheServersOwnPrefillTime) {
   scene.requests[7].server_prompt_ns = 195 * kMs;  // a long prompt
   EXPECT_EQ(scene.cause(), "");
 }
+TEST(SlowTokens, AServerThatNeverQueuesHasNoQueue) {
+  Scene scene(5, 200);
+  scene.requests[7].server_prompt_ns = 15 * kMs;
+  for (const auto& row : scene.requests) scene.sample("server.waiting_requests", row.scheduled_ns, 0);
+  EXPECT_EQ(scene.found().longest.at(0).cause, "");
+}
 TEST(SlowTokens, QueueByTheServersMetrics) {
   Scene scene(5, 200);
   scene.sample("server.waiting_requests", *scene.requests[7].sent_ns, 0);

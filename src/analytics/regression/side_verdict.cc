@@ -15,7 +15,14 @@ using stats::Verdict;
 
 constexpr std::string_view kMedian = "latency.p50_ns", kMean = "latency.mean_ns";
 
-bool is_time(std::string_view id) { return id.starts_with("latency.") || id == "gpu.span_ns" || id == "gpu.kernel_sum_ns"; }
+bool is_served(std::string_view id) { return id.starts_with("llm."); }
+bool is_time(std::string_view id) {
+  return id.starts_with("latency.") || id == "gpu.span_ns" || id == "gpu.kernel_sum_ns" || (is_served(id) && id.ends_with("_ns"));
+}
+
+bool changed(const MetricResult& metric) {
+  return metric.verdict == Verdict::regression || metric.verdict == Verdict::improvement;
+}
 
 std::optional<double> latency_delta(const std::vector<MetricResult>& metrics) {
   if (is_time(metrics.front().id) && metrics.front().delta_ratio &&
@@ -41,6 +48,23 @@ void let_kernels_decide(std::vector<MetricResult>& metrics) {
   if (kernels != metrics.end() && kernels->verdict == Verdict::regression) std::rotate(metrics.begin(), kernels, kernels + 1);
 }
 
+// A server is worse where any of what it is judged by got worse: an unchanged first token does not make slower tokens equal. The
+// regression that is least likely chance decides, corrected for being one of several (Holm).
+void let_served_decide(std::vector<MetricResult>& metrics, std::vector<std::string>& notes) {
+  constexpr double kError = 0.05;
+  const MetricResult& first = metrics.front();
+  if (!is_served(first.id) || changed(first)) return;
+  const auto chance = [](const MetricResult& one) {
+    return is_served(one.id) && one.verdict == Verdict::regression ? one.p_holm.value_or(1) : 1;
+  };
+  const auto found =
+      std::min_element(metrics.begin(), metrics.end(), [&](const auto& x, const auto& y) { return chance(x) < chance(y); });
+  if (chance(*found) > kError) return;
+  notes.push_back(
+      fmt::format("{} regressed and determines the verdict; {} is {}", found->id, first.id, to_string(first.verdict)));
+  std::rotate(metrics.begin(), found, found + 1);
+}
+
 void let_budgets_decide(std::vector<MetricResult>& metrics, std::vector<std::string>& notes) {
   if (metrics.front().verdict == Verdict::regression) return;
   const auto multiple = [](const MetricResult& one) {
@@ -54,10 +78,6 @@ void let_budgets_decide(std::vector<MetricResult>& metrics, std::vector<std::str
                               core::format_percent(worst->threshold_ratio), metrics.front().id,
                               to_string(metrics.front().verdict)));
   std::rotate(metrics.begin(), worst, worst + 1);
-}
-
-bool changed(const MetricResult& metric) {
-  return metric.verdict == Verdict::regression || metric.verdict == Verdict::improvement;
 }
 
 // `led`: the metric that led before another one decided.
@@ -126,6 +146,7 @@ SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule)
   if (rule.kernels_may_decide) {  // the user named no metric
     if (std::string note = doubt_the_median(metrics); !note.empty()) out.notes.push_back(std::move(note));
     let_kernels_decide(metrics);
+    let_served_decide(metrics, out.notes);
   }
   if (rule.every_budget) let_budgets_decide(metrics, out.notes);
   const MetricResult& first = metrics.front();

@@ -45,6 +45,24 @@ TEST(SideVerdict, TheFirstMetricDecides) {
   }
 }
 
+TEST(SideVerdict, SlowerTokensDecideBesideAnUnchangedFirstToken) {
+  const auto sides = [](double p_holm) {
+    std::vector<MetricResult> metrics = {metric("llm.ttft_p50_ns", Verdict::equivalent, 0.01),
+                                         metric("llm.tpot_p50_ns", Verdict::regression, 0.2)};
+    metrics[1].p_holm = p_holm;
+    return metrics;
+  };
+  auto metrics = sides(0.001);
+  const SideVerdict out = decide(metrics, kKernels);
+  EXPECT_EQ(out.verdict, "regression");
+  EXPECT_EQ(metrics.front().id, "llm.tpot_p50_ns");
+  EXPECT_THAT(out.notes, ElementsAre(HasSubstr("llm.ttft_p50_ns is equivalent")));
+  auto chance = sides(0.2);
+  EXPECT_EQ(decide(chance, kKernels).verdict, "equivalent") << "one of several metrics, by chance";
+  auto named = sides(0.001);
+  EXPECT_EQ(decide(named, kFirstDecides).verdict, "equivalent") << "the user named the metric";
+}
+
 TEST(SideVerdict, AMedianThatStayedDoesNotHideAMeanThatRegressed) {
   const auto sides = [](double low) {
     std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::equivalent),

@@ -163,7 +163,7 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   store_outcome(ready, watch, *levels, observed, summary, draft);
   LlmOutcome outcome;
   outcome.all_failed = summary.complete == 0;
-  outcome.failure = summary.failure;
+  outcome.failure = summary.failure.empty() ? "every request was cancelled (--cancel-after)" : summary.failure;
   outcome.definitions = render_definitions(summary.document);
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), services.stopping()));
   return outcome;

@@ -19,6 +19,7 @@ using core::Json;
 using serving::Outcome;
 
 constexpr std::int64_t kListTimeoutNs = 10'000'000'000;
+constexpr int kTries = 3;  // of the first request, where its failure may be one of many
 
 core::Error refusal(const serving::RequestRecord& record) {
   core::Error error{ErrorCode::io, "the first request failed: " + record.detail, {}, {}};
@@ -41,6 +42,12 @@ core::Error refusal(const serving::RequestRecord& record) {
   else
     error.remedy = "check the server's log";
   return error;
+}
+
+// One of many requests may fail like this; the load counts them.
+bool may_pass(const serving::RequestRecord& record) {
+  return record.outcome == Outcome::http_429 || record.outcome == Outcome::http_5xx || record.outcome == Outcome::stream_error ||
+         record.outcome == Outcome::truncated || record.outcome == Outcome::reset;
 }
 
 bool may_not_know_length_control(const serving::RequestRecord& record) {
@@ -89,9 +96,13 @@ core::Result<std::string> first_model(const serving::Target& target) {
 core::Result<Probed> probe(serving::Client& client, LlmPlan& plan) {
   const LlmLevel one{.name = "probe", .concurrency = 1, .offsets_ns = {}, .requests = 1, .duration_ns = {}};
   for (const bool again : {false, true}) {
-    LlmWork work(plan, one, UINT64_MAX);
-    AACO_ASSIGN(const auto outcome, client.run({.concurrency = 1}, work));
-    const serving::RequestRecord& record = outcome.requests.at(0);
+    serving::RequestRecord record;
+    for (int tries = 0; tries < kTries; ++tries) {
+      LlmWork work(plan, one, UINT64_MAX);
+      AACO_ASSIGN(auto outcome, client.run({.concurrency = 1}, work));
+      record = std::move(outcome.requests.at(0));
+      if (!may_pass(record)) break;
+    }
     if (record.outcome == Outcome::ok || record.outcome == Outcome::cancelled)
       return Probed{.no_length_control = again, .counts_tokens = record.usage.output_tokens.has_value()};
     if (again || !plan.body.ignore_eos || !may_not_know_length_control(record)) return tl::unexpected(refusal(record));
