@@ -208,14 +208,14 @@ std::string_view severity_of(const MetricResult& result) {
 }
 
 double confidence_of(const MetricResult& result) {
+  constexpr double kMax = 0.9999;  // of what is measured; resampling says no more
   if (result.method == Method::none) return 0;
-  switch (result.verdict) {
-    case Verdict::regression: return result.shares.regression;
-    case Verdict::improvement: return result.shares.improvement;
-    case Verdict::equivalent: return result.shares.equivalent;
-    case Verdict::inconclusive: break;
-  }
-  return std::max({result.shares.regression, result.shares.equivalent, result.shares.improvement});
+  const double largest = std::max({result.shares.regression, result.shares.equivalent, result.shares.improvement});
+  const double share = result.verdict == Verdict::regression    ? result.shares.regression
+                       : result.verdict == Verdict::improvement ? result.shares.improvement
+                       : result.verdict == Verdict::equivalent  ? result.shares.equivalent
+                                                                : largest;
+  return result.method == Method::exact ? share : std::min(share, kMax);
 }
 
 }  // namespace aaco::analytics::regression

@@ -45,6 +45,14 @@ TEST(SideVerdict, TheFirstMetricDecides) {
   }
 }
 
+TEST(SideVerdict, MeasuredConfidenceIsNeverCertain) {
+  MetricResult sure = metric("latency.p50_ns", Verdict::regression);
+  sure.shares = {1, 0, 0};
+  EXPECT_LT(confidence_of(sure), 1);
+  sure.method = Method::exact;
+  EXPECT_EQ(confidence_of(sure), 1);
+}
+
 TEST(SideVerdict, SlowerTokensDecideBesideAnUnchangedFirstToken) {
   const auto sides = [](double p_holm) {
     std::vector<MetricResult> metrics = {metric("llm.ttft_p50_ns", Verdict::equivalent, 0.01),
