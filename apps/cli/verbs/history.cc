@@ -194,7 +194,7 @@ void add_history(CLI::App& app, Context& context) {
   verb->footer(
       "Examples:\n  aaco history p50 --where model=resnet50 --budget 10%\n  aaco history --from bench/data.js\n  aaco history "
       "latency --from nightly.csv --where branch=main --svg latency.svg\n\nChange points come from an optimal segmentation, "
-      "confirmed by a Bayesian one; there is nothing to tune. Indices count from 0, in text and in JSON.");
+      "confirmed by ranks or by a Bayesian detector; there is nothing to tune. Indices count from 0, in text and in JSON.");
   verb->callback([&context, options] { look_back(context, *options); });
 }
 

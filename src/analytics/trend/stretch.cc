@@ -120,12 +120,11 @@ std::size_t stretch_start(const std::vector<double>& x, const std::vector<double
   return best;
 }
 
-bool rather_a_line(const std::vector<double>& x, const std::vector<double>& values, std::size_t start) {
+bool rather_a_line(const Line& line, const std::vector<double>& x, const std::vector<double>& values, std::size_t start) {
   constexpr std::size_t kMinPiece = 2, kMaxPlaces = 64;
-  const auto line = line_through(x, values, start);
-  if (!line || values.size() < start + 2 * kMinPiece) return false;
+  if (values.size() < start + 2 * kMinPiece) return false;
   const double floor = 1e-9 * std::abs(stats::median(values));
-  const double of_line = information(line_residuals(*line, x, values, start), floor, 2);
+  const double of_line = information(line_residuals(line, x, values, start), floor, 2);
   const std::size_t stride = 1 + (values.size() - start) / kMaxPlaces;
   for (std::size_t at = start + kMinPiece; at + kMinPiece <= values.size(); at += stride)
     if (information(step_residuals(values, {start, at, values.size()}), floor, 3) < of_line + kLineGain) return false;

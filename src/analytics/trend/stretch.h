@@ -13,7 +13,7 @@ struct Places {
 Places places_of(const std::vector<Observation>& series);
 
 // The first observation of the stretch that a line through the end of the series is to be laid: after the last step, or earlier
-// where a slope explains the last steps better than they do (by BIC on robust residuals).
+// where a slope explains the last steps better than they do (by BIC on the mean distance).
 std::size_t stretch_start(const std::vector<double>& x, const std::vector<double>& values,
                           const std::vector<stats::ChangePoint>& steps);
 
@@ -26,7 +26,8 @@ struct Line {
 // Through the observations from `start` on; empty where they do not make a line.
 std::optional<Line> line_through(const std::vector<double>& x, const std::vector<double>& values, std::size_t start);
 
-// Whether a line through the observations from `start` on explains them better than one step at any place does (BIC).
-bool rather_a_line(const std::vector<double>& x, const std::vector<double>& values, std::size_t start);
+// Whether `line`, of line_through(x, values, start), explains the observations better than one step at any of up to 64 places
+// does (BIC). False where there are fewer than four.
+bool rather_a_line(const Line& line, const std::vector<double>& x, const std::vector<double>& values, std::size_t start);
 
 }  // namespace aaco::analytics::trend

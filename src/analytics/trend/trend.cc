@@ -174,7 +174,7 @@ Stretch stretch_from(std::size_t start, const Places& places, const std::vector<
   out.scatter = {stats::robust_deviation(segment), false, static_cast<double>(segment.size())};
   const auto line = segment.size() >= kMinForDrift ? line_through(places.x, values, start) : std::nullopt;
   if (!line || out.length <= 0) return out;
-  add_drift(*line, rather_a_line(places.x, values, start), out.length, options, trend);
+  add_drift(*line, rather_a_line(*line, places.x, values, start), out.length, options, trend);
   if (!trend.drift || !trend.drift->significant) return out;
   out.start_level = line->intercept + line->slope * places.x[start];
   trend.level = line->intercept + line->slope * places.x.back();

@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "analytics/llm.h"
+
+namespace aaco::analytics::llm {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+// A level with this throughput, mean of open requests and TTFT of every request.
+Load load_of(double per_second, double open, double ttft_ms) {
+  Load load{.name = "x", .requests = 100, .complete = 100};
+  load.rates.requests_per_second = per_second;
+  load.mean_open = open;
+  load.availability_ratio = 1;
+  load.ttft = stats::summarize(std::vector<double>(300, ttft_ms * kMs));
+  load.e2el = stats::summarize(std::vector<double>(300, (ttft_ms + 100) * kMs));
+  return load;
+}
+TEST(Curve, KneeIsWhereThroughputStops) {
+  const std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 10), load_of(39, 4, 10), load_of(40, 8, 100),
+                                   load_of(40, 16, 300)};
+  EXPECT_EQ(judge_curve(loads, {}).knee, 2U);
+  EXPECT_EQ(judge_curve(loads, parse_slo("ttft=150ms").value()).last_within_slo, 3U);
+}
+// One core shared by up to four answers: throughput is flat from the start, and the first token waits from eight on.
+TEST(Curve, KneeOfASharedProcessorIsWhereRequestsQueue) {
+  const std::vector<Load> loads = {load_of(3.8, 1, 88), load_of(4.7, 2, 102), load_of(5.3, 4, 168), load_of(5.9, 8, 1200)};
+  const Curve curve = judge_curve(loads, {});
+  EXPECT_TRUE(curve.queues);
+  EXPECT_EQ(curve.knee, 2U);
+  EXPECT_EQ(curve.flat_steps, 3U);
+}
+TEST(Curve, TtftGrowingWithTheLoadIsNotAQueue) {
+  const Curve curve = judge_curve(std::vector<Load>{load_of(10, 1, 10), load_of(20, 2, 20), load_of(20.5, 4, 45)}, {});
+  EXPECT_FALSE(curve.queues);
+  EXPECT_EQ(curve.knee, 1U);
+}
+TEST(Curve, OpenLoopBeyondCapacityQueues) {
+  std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 11), load_of(22, 60, 800)};
+  const double rates[] = {10, 20, 40};
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    loads[i].name = "rate x/s";
+    loads[i].offered_per_second = rates[i];
+  }
+  const Curve curve = judge_curve(loads, {});
+  EXPECT_TRUE(curve.queues);
+  EXPECT_EQ(curve.knee, 1U);
+}
+TEST(Curve, OneLevelHasNoKnee) { EXPECT_FALSE(judge_curve(std::vector<Load>{load_of(10, 1, 10)}, {}).knee); }
+TEST(Curve, NoKneeWhileItGrows) {
+  const std::vector<Load> loads = {load_of(10, 1, 10), load_of(20, 2, 10)};
+  EXPECT_FALSE(judge_curve(loads, {}).knee);
+}
+TEST(Curve, BrokenSloEverywhere) {
+  EXPECT_FALSE(judge_curve(std::vector<Load>{load_of(10, 1, 500)}, parse_slo("ttft=150ms").value()).last_within_slo);
+}
+TEST(Curve, FailuresBreakTheSlo) {
+  Load load = load_of(10, 1, 10);
+  load.availability_ratio = 0.9;
+  EXPECT_FALSE(keeps(load, parse_slo("ttft=1s").value()));
+}
+
+TEST(Client, IdleClientIsNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of(10, 1, 10),
+                            {.loop_lag_ns = std::vector<double>(100, 1e5), .cpu_ratio = {0.1}, .run_queue_ratio = {0.01}})
+                   .limited);
+}
+TEST(Client, BusyThreadIsTheLimit) {
+  const OwnLimit limit = judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.99}, .run_queue_ratio = {}});
+  EXPECT_TRUE(limit.limited);
+  EXPECT_NEAR(*limit.vouched_per_second, 100 * 0.7 / 0.99, 1e-9);
+}
+TEST(Client, RampAndDrainDoNotHideABusyThread) {
+  OwnState state{.loop_lag_ns = {}, .cpu_ratio = std::vector<double>(100, 0.98), .run_queue_ratio = {}};
+  for (std::size_t i = 0; i < 20; ++i) state.cpu_ratio[i] = 0.2;
+  EXPECT_TRUE(judge_client(load_of(100, 1, 10), state).limited);
+}
+TEST(Client, RareBusyTimesAreNotTheLimit) {
+  OwnState state{.loop_lag_ns = {}, .cpu_ratio = std::vector<double>(100, 0.4), .run_queue_ratio = {}};
+  for (std::size_t i = 0; i < 40; ++i) state.cpu_ratio[i] = 0.99;
+  EXPECT_FALSE(judge_client(load_of(100, 1, 10), state).limited);
+}
+TEST(Client, WaitingForACpuIsTheLimit) {
+  EXPECT_TRUE(judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.5}, .run_queue_ratio = {0.48}}).limited);
+}
+TEST(Client, WaitingLongerThanRunningIsTheLimit) {
+  EXPECT_TRUE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.06}, .run_queue_ratio = {0.13}}).limited);
+}
+TEST(Client, WaitsThatDelayNothingAreNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of(10, 1, 5000),
+                            {.loop_lag_ns = std::vector<double>(100, 18e6), .cpu_ratio = {0.02}, .run_queue_ratio = {0.2}})
+                   .limited);
+}
+TEST(Client, ShortWaitsAreNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.01}, .run_queue_ratio = {0.03}}).limited);
+}
+TEST(Client, LagBeyondTheIntervalIsTheLimit) {
+  EXPECT_TRUE(
+      judge_client(load_of(10, 1, 10), {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}})
+          .limited);
+}
+TEST(Client, LagOfASlowAnswerIsNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of(10, 1, 5000),
+                            {.loop_lag_ns = std::vector<double>(100, 20e6), .cpu_ratio = {0.1}, .run_queue_ratio = {}})
+                   .limited);
+}
+// Answers that scatter between 10 and 20 ms, and a client that is 2 ms late once in twenty ticks: the P99 moves by about the mean
+// lag.
+TEST(Client, RareLagBesideScatteringAnswersIsNotTheLimit) {
+  Load load;
+  for (int i = 0; i < 1000; ++i) load.ttft_values.push_back((10 + 0.01 * i) * kMs);
+  load.ttft = stats::summarize(load.ttft_values);
+  OwnState state;
+  for (int i = 0; i < 100; ++i) state.loop_lag_ns.push_back(i % 5 == 0 ? 2e6 : 5e4);
+  EXPECT_FALSE(judge_client(load, state).limited);
+  EXPECT_NEAR(*judge_client(load, state).loop_lag_p50_ns, 5e4, 1);
+}
+// The same lag beside answers of one length is their P99.
+TEST(Client, RareLagBesideEqualAnswersIsTheLimit) {
+  Load load;
+  load.ttft_values.assign(1000, 10.0 * kMs);
+  load.ttft = stats::summarize(load.ttft_values);
+  OwnState state;
+  for (int i = 0; i < 100; ++i) state.loop_lag_ns.push_back(i % 5 == 0 ? 2e6 : 5e4);
+  EXPECT_TRUE(judge_client(load, state).limited);
+}
+TEST(Client, NoSamplesIsNotTheLimit) { EXPECT_FALSE(judge_client(load_of(10, 1, 10), {}).limited); }
+
+}  // namespace
+}  // namespace aaco::analytics::llm
