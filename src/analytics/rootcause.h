@@ -64,8 +64,8 @@ bottleneck::Features features_of(const Side& a, const Side& b, const Decompositi
                                  const bottleneck::RuleBook& book);
 
 // Causes, most likely first. Configuration differences precede measured causes: they were changed on purpose or by mistake, but
-// certainly changed. They yield where most of the difference is time that they do not explain: waiting for a CPU, a quota, a stop.
-// Of a faster B the causes are those that made A slower. `model` may be null: then the parts decide.
+// certainly changed. They yield where most of the difference is time that they do not explain: waiting for a CPU, a quota, a
+// stop. Of a faster B the causes are those that made A slower. `model` may be null: then the parts decide.
 std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition& decomposition,
                                const std::vector<hardware::Difference>& differences, const bottleneck::RuleBook& book,
                                const bottleneck::LearnedModel* model);
