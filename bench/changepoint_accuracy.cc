@@ -141,29 +141,52 @@ Json confirmed_steps(std::uint64_t seed, std::uint64_t count) {
   return rows;
 }
 
-// Changes reported for a prefix that a longer prefix does not report within 2 values.
+// Changes reported for a prefix that a longer prefix does not report within 2 values; those that the values had not reversed.
+struct Vanished {
+  std::int64_t all = 0, not_reversed = 0;
+};
+
+Vanished vanished_in(const Series& series, std::int64_t& appeared) {
+  Vanished vanished;
+  std::vector<aaco::stats::ChangePoint> before;
+  const auto has = [](const std::vector<aaco::stats::ChangePoint>& changes, std::int64_t place) {
+    return std::any_of(changes.begin(), changes.end(), [&](const auto& one) { return std::abs(one.index - place) <= 2; });
+  };
+  for (std::size_t end = 6; end <= series.size(); ++end) {
+    const Series prefix(series.begin(), series.begin() + static_cast<std::ptrdiff_t>(end));
+    auto now = aaco::stats::find_changes(prefix);
+    for (const auto& change : now) appeared += has(before, change.index) ? 0 : 1;
+    for (const auto& change : before) {
+      if (has(now, change.index)) continue;
+      ++vanished.all;
+      vanished.not_reversed += is_reversed(prefix, change.index, change.shape == aaco::stats::ChangeShape::bend) ? 0 : 1;
+    }
+    before = std::move(now);
+  }
+  return vanished;
+}
+
 Json prefixes(std::uint64_t seed, std::uint64_t count) {
-  std::int64_t appeared = 0, vanished = 0;
+  std::int64_t appeared = 0;
+  Vanished all;
   Json where = Json::object();
   for (int family = 0; family < kFamilies; ++family) {
-    std::int64_t here = 0;
+    Vanished here;
     std::string name;
     for (std::uint64_t i = 0; i < count; ++i) {
       MadeSeries made = make_series(family, seed + 500 + i);
       name = made.family;
       if (made.values.size() > 400) made.values.resize(400);
-      Places before;
-      for (std::size_t end = 6; end <= made.values.size(); ++end) {
-        const Places now = found_in({made.values.begin(), made.values.begin() + static_cast<std::ptrdiff_t>(end)});
-        for (const std::int64_t place : before) here += near(now, place, 2) ? 0 : 1;
-        for (const std::int64_t place : now) appeared += near(before, place, 2) ? 0 : 1;
-        before = now;
-      }
+      const Vanished one = vanished_in(made.values, appeared);
+      here = {here.all + one.all, here.not_reversed + one.not_reversed};
     }
-    if (here > 0) where.set(name, here);
-    vanished += here;
+    if (here.all > 0) where.set(name, Json::object({{"vanished", here.all}, {"not_reversed", here.not_reversed}}));
+    all = {all.all + here.all, all.not_reversed + here.not_reversed};
   }
-  return Json::object({{"appeared", appeared}, {"vanished", vanished}, {"vanished_by_family", std::move(where)}});
+  return Json::object({{"appeared", appeared},
+                       {"vanished", all.all},
+                       {"vanished_not_reversed", all.not_reversed},
+                       {"vanished_by_family", std::move(where)}});
 }
 
 Json annotated(const std::string& folder) {

@@ -113,6 +113,24 @@ inline void add_bends(MadeSeries& made, SeriesMaker& maker, double first, double
   }
 }
 
+// Whether the values after a change at `place` came back to the level before it, to within 35 % of its height, for three values:
+// then it is reversed, and a longer series may take it back. The height of a bend is that after twelve values.
+inline bool is_reversed(const std::vector<double>& series, std::int64_t place, bool bend) {
+  constexpr std::int64_t kValues = 3, kBendReach = 12;
+  const auto level = [&](std::int64_t from) {
+    std::vector<double> part(series.begin() + from, series.begin() + from + kValues);
+    std::sort(part.begin(), part.end());
+    return part[1];
+  };
+  const auto n = static_cast<std::int64_t>(series.size());
+  const std::int64_t away = place + (bend ? kBendReach - kValues : 0);
+  if (place < kValues || away + kValues > n) return false;
+  const double before = level(place - kValues), height = level(away) - before;
+  for (std::int64_t from = away + 1; from + kValues <= n; ++from)
+    if ((level(from) - before) * (height < 0 ? -1 : 1) < 0.35 * std::abs(height)) return true;
+  return false;
+}
+
 inline constexpr int kFamilies = 20;
 
 // A series of family 0 to kFamilies - 1.

@@ -7,7 +7,7 @@
 #include "stats/autocorrelation.h"
 #include "stats/change_reader.h"
 #include "stats/robust.h"
-#include "stats/season.h"
+#include "stats/seasonal_changes.h"
 #include "stats/two_sample.h"
 
 namespace aaco::stats {
@@ -40,7 +40,6 @@ std::size_t best_split(std::span<const double> values) {
 
 std::vector<ReadChange> read_long(std::span<const double> series) {
   const std::size_t block = (series.size() + kMaxValues - 1) / kMaxValues;
-  if (block <= 1) return read_changes(series);
   std::vector<ReadChange> changes = read_changes(block_medians(series, block));
   for (ReadChange& change : changes) {
     const std::size_t from = (change.index - std::min<std::size_t>(change.index, 2)) * block;
@@ -113,9 +112,13 @@ ChangePoint described(const ReadChange& change, std::span<const double> before, 
 
 std::vector<ChangePoint> find_changes(std::span<const double> series) {
   AACO_CHECK(std::all_of(series.begin(), series.end(), [](double value) { return std::isfinite(value); }));
-  const std::vector<double> values =
-      series.size() > kMaxValues ? std::vector<double>(series.begin(), series.end()) : without_season(series);
-  const std::vector<ReadChange> found = read_long(values);
+  SeasonalReading reading;
+  if (series.size() > kMaxValues)
+    reading = {{series.begin(), series.end()}, read_long(series)};
+  else
+    reading = read_seasonal_changes(series);
+  const std::vector<double>& values = reading.values;
+  const std::vector<ReadChange>& found = reading.changes;
   std::vector<ChangePoint> changes;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::size_t start = i == 0 ? 0 : found[i - 1].index;

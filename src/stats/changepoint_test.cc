@@ -129,19 +129,50 @@ int confirmed_steps(int place) {
 TEST(Changes, AStepOfSixDeviationsIsReportedWithItsThirdValueAndStays) { EXPECT_GE(confirmed_steps(57), 93); }
 TEST(Changes, AStepOfSixDeviationsIsReportedAfterTwentyValues) { EXPECT_GE(confirmed_steps(20), 93); }
 
+// Every change of a prefix is in the next longer one, unless the values came back to the level before it.
+void expect_lasting_changes(std::vector<double> series, std::size_t most, std::string_view what) {
+  series.resize(std::min(series.size(), most));
+  std::vector<ChangePoint> before;
+  for (std::size_t count = 6; count <= series.size(); ++count) {
+    const std::vector<double> prefix(series.begin(), series.begin() + static_cast<std::ptrdiff_t>(count));
+    auto found = find_changes(prefix);
+    for (const ChangePoint& change : before) {
+      const bool stays = std::any_of(found.begin(), found.end(),
+                                     [&](const ChangePoint& one) { return std::abs(one.index - change.index) <= 2; });
+      EXPECT_TRUE(stays || testing::is_reversed(prefix, change.index, change.shape == ChangeShape::bend))
+          << what << ": " << change.index << " with " << count;
+    }
+    before = std::move(found);
+  }
+}
+
 TEST(Changes, WhatAPrefixHasALongerOneHas) {
   for (int family : {0, 1, 2, 3, 6, 7, 9, 18})
     for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-      std::vector<double> series = testing::make_series(family, seed).values;
-      series.resize(std::min<std::size_t>(series.size(), 120));
-      Places before;
-      for (std::size_t count = 6; count <= series.size(); ++count) {
-        const Places found = places({series.begin(), series.begin() + static_cast<std::ptrdiff_t>(count)});
-        for (const std::int64_t place : before)
-          EXPECT_TRUE(reported(series, static_cast<std::int64_t>(count), place)) << family << ' ' << seed << ' ' << count;
-        before = found;
-      }
+      const auto made = testing::make_series(family, seed);
+      expect_lasting_changes(made.values, 120, made.family);
     }
+}
+
+TEST(Changes, WhatAPrefixOfACycleHasALongerOneHas) {
+  for (int family : {12, 13, 14})
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const auto made = testing::make_series(family, seed);
+      expect_lasting_changes(made.values, 220, made.family);
+    }
+}
+
+TEST(Changes, AWeeklyCycleOfADayOrMoreIsKnownFromItsFifthWeek) {
+  for (const int low : {1, 2, 3}) {
+    const auto series = series_of(90, [low](int i) { return i % 7 < low ? 0.0 : 8.0; });
+    for (std::size_t count = 36; count <= series.size(); ++count)
+      EXPECT_TRUE(places({series.begin(), series.begin() + static_cast<std::ptrdiff_t>(count)}).empty()) << low << ' ' << count;
+  }
+}
+
+TEST(Changes, AStepBeforeACycleIsKnownStays) {
+  const auto series = series_of(200, [](int i) { return (i % 7 < 5 ? 4.0 : 0.0) + (i < 16 ? 0 : 25); });
+  for (const std::int64_t count : {20, 27, 28, 35, 60, 100, 200}) EXPECT_TRUE(reported(series, count, 16)) << count;
 }
 
 // A benchmark that drops early and later climbs far above where it was.

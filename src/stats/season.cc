@@ -9,17 +9,23 @@
 namespace aaco::stats {
 namespace {
 
-constexpr std::size_t kMinPeriod = 4, kMinPeriods = 6, kMaxAnyPeriod = 60;
+constexpr std::size_t kMinPeriod = 4, kMinPeriods = 4, kMaxAnyPeriod = 60;
+constexpr double kLookedAtPeriods =
+    3.3;  // longer periods that as many of fit are compared, and none is taken where one of them is best
 constexpr std::size_t kNeighbour = 40;  // a period of the list counts if no lag this share away correlates more, by more than
 constexpr double kBetter = 0.02;        // this: another period is not one of the list
 constexpr std::array<std::size_t, 14> kUsual = {72, 84, 90, 96, 100, 120, 144, 168, 180, 240, 288, 336, 360, 365};
-constexpr std::size_t kMinValues = 48;
+constexpr std::size_t kMinValues = 28;
 constexpr double kMinCorrelation = 0.45, kMinDeviations = 5;  // 5 over the root of n: no chance
-constexpr double kTwoPeriods = 0.1;                           // less correlation allowed for two periods than for one
-constexpr double kAsGood = 0.9;                               // of the best: a period that it is a multiple of is preferred
-constexpr double kClip = 4;                                   // median distances
-constexpr std::size_t kSample = 200;                          // values whose median distance is taken
+constexpr double kCorrelationByPeriods = 3.6;  // over the number of periods: few of them agree by chance in correlated noise
+constexpr double kTwoPeriods = 0.1;            // less correlation allowed for two periods than for one
+constexpr double kAsGood = 0.9;                // of the best: a period that it is a multiple of is preferred
+constexpr double kClip = 4;                    // median distances
+constexpr std::size_t kSample = 200;           // values whose median distance is taken
 constexpr std::size_t kNearest = 7;
+constexpr double kStays = 0.5;            // of the strength that a new period needs: a known one stays
+constexpr double kClearlyStronger = 0.1;  // another period replaces it
+constexpr double kMaxGrowth = 2;          // of the pattern, from the periods known to the next
 
 // Less the centred moving mean over a period, for [period / 2, size - period / 2).
 std::vector<double> beside_moving_mean(std::span<const double> series, std::size_t period) {
@@ -73,42 +79,81 @@ std::size_t fundamental(const std::vector<double>& strengths, std::size_t best) 
   return best;
 }
 
+std::size_t periods_of(std::size_t count, double least) { return static_cast<std::size_t>(static_cast<double>(count) / least); }
+
 }  // namespace
 
-std::size_t find_season(std::span<const double> series) {
+std::size_t find_season(std::span<const double> series, std::size_t known) {
   const std::size_t n = series.size();
   if (n < kMinValues) return 0;
-  std::vector<double> strengths(n / kMinPeriods + 2, 0.0);
+  const std::size_t longest = periods_of(n, kMinPeriods);
+  std::vector<double> strengths(periods_of(n, kLookedAtPeriods) + 2, 0.0);
   std::size_t best = 0;
-  for (std::size_t period = kMinPeriod; period <= n / kMinPeriods; ++period) {
+  for (std::size_t period = kMinPeriod; period + 1 < strengths.size(); ++period) {
     if (period > kMaxAnyPeriod && std::find(kUsual.begin(), kUsual.end(), period) == kUsual.end()) continue;
     strengths[period] = strength(series, period);
     if (strengths[period] > strengths[best]) best = period;
   }
-  if (strengths[best] < std::max(kMinCorrelation, kMinDeviations / std::sqrt(static_cast<double>(n)))) return 0;
-  return fundamental(strengths, best);
+  const auto count = static_cast<double>(n);
+  const double least = std::max(kMinCorrelation, kMinDeviations / std::sqrt(count));
+  std::size_t found = strengths[best] < least ? 0 : fundamental(strengths, best);
+  if (found > longest || strengths[found] < kCorrelationByPeriods * static_cast<double>(found) / count) found = 0;
+  const double of_known = known < strengths.size() ? strengths[known] : 0;
+  if (known > 0 && of_known >= kStays * least && (found == 0 || strengths[found] < of_known + kClearlyStronger)) return known;
+  return found;
 }
 
-std::vector<double> without_season(std::span<const double> series) {
-  std::vector<double> result(series.begin(), series.end());
-  const std::size_t period = find_season(series);
-  if (period == 0) return result;
-  const std::vector<double> distances = beside_moving_mean(series, period);
-  const std::size_t half = period / 2;
-  for (std::size_t phase = 0; phase < period; ++phase) {
+SeasonFilter::SeasonFilter(std::span<const double> series, std::size_t period)
+    : series_(series), period_(period), half_(period / 2), distances_(beside_moving_mean(series, period)), amplitudes_{0.0} {
+  for (const double distance : distances_) amplitudes_.push_back(amplitudes_.back() + std::abs(distance));
+}
+
+std::vector<double> SeasonFilter::all_before(std::size_t end) const {
+  std::vector<double> result(series_.begin(), series_.begin() + static_cast<std::ptrdiff_t>(end));
+  const std::size_t last = std::min(distances_.size(), end - std::min(end, 2 * half_));  // distances known by then
+  for (std::size_t phase = 0; phase < period_; ++phase) {
     std::vector<double> known;
-    for (std::size_t i = phase; i < series.size(); i += period)
-      if (i >= half && i - half < distances.size()) known.push_back(distances[i - half]);
+    for (std::size_t i = phase; i < end; i += period_)
+      if (i >= half_ && i - half_ < last) known.push_back(distances_[i - half_]);
     if (known.empty()) continue;
-    const std::size_t first_known = phase >= half ? 0 : 1;  // number of the period that known[0] is of
+    const std::size_t first_known = phase >= half_ ? 0 : 1;  // number of the period that known[0] is of
     const std::size_t count = std::min(kNearest, known.size());
-    for (std::size_t i = phase, number = 0; i < series.size(); i += period, ++number) {
+    for (std::size_t i = phase, number = 0; i < end; i += period_, ++number) {
       const std::size_t at = number - std::min(number, first_known);
       const std::size_t from = std::min(at - std::min(at, kNearest / 2), known.size() - count);
       result[i] -= median(std::span(known).subspan(from, count));
     }
   }
   return result;
+}
+
+// Mean size of the distances over the period around `before`; 0 where they are not known.
+double SeasonFilter::amplitude(std::size_t before) const {
+  if (before < period_) return 0;
+  const std::size_t from = before - period_, to = std::min(from + period_, distances_.size());
+  return (amplitudes_[to] - amplitudes_[from]) / static_cast<double>(period_);
+}
+
+double SeasonFilter::ahead(std::size_t index) const {
+  std::vector<double> scaled, sizes;
+  for (std::size_t back = 1; back <= kNearest && index >= back * period_ + half_; ++back) {
+    const std::size_t at = index - back * period_ - half_;
+    const double size = amplitude(at + half_);
+    if (size <= 0) break;
+    sizes.push_back(size);
+    scaled.push_back(distances_[at] / size);
+  }
+  if (sizes.empty()) return series_[index];
+  const auto count = static_cast<double>(sizes.size());
+  double mean = 0, products = 0, squares = 0;
+  for (const double size : sizes) mean += size / count;
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    const double distance = static_cast<double>(k) - (count - 1) / 2;
+    products += distance * (sizes[k] - mean);
+    squares += distance * distance;
+  }
+  const double next = squares > 0 ? mean - products / squares * (count + 1) / 2 : mean;
+  return series_[index] - median(scaled) * std::clamp(next, mean / kMaxGrowth, mean * kMaxGrowth);
 }
 
 }  // namespace aaco::stats
