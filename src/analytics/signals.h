@@ -73,7 +73,9 @@ struct CallAccount {
   std::optional<double> others_wait_ns;                           // of the process's other threads, summed: not a part of wall_ns
   std::optional<double> process_cpu_ns, system_ns, throttled_ns;  // of all threads
   std::optional<double> minor_faults, major_faults, migrations, storage_bytes, voluntary_switches, involuntary_switches;
-  std::optional<double> others_cpu_ns;  // of other processes
+  std::optional<double> others_cpu_ns;  // of other processes, on the CPUs that the run may use if known, otherwise on all
+  std::optional<double>
+      elsewhere_cpu_ns;  // of other processes on the CPUs that the run may not use: they share caches and memory
   std::optional<double> interrupts, steal_ns, iowait_ns, stops;
 };
 // Empty without blocks.

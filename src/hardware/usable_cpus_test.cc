@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include "tests/support/fake_machine.h"
+
 namespace aaco::hardware {
 namespace {
 
@@ -34,6 +36,16 @@ TEST(UsableCpus, UnknownMasksNarrowNothing) {
 }
 
 TEST(UsableCpus, ListIsTheKernels) { EXPECT_EQ(machine({0, 1, 2, 5, 7, 8}).allowed_list(), "0-2,5,7-8"); }
+
+TEST(UsableCpus, ThreadsHaveTheirMasksTogether) {
+  testing::FakeMachine machine;
+  machine.write("/proc/42/task/42/status", "Cpus_allowed_list:\t0\n");
+  machine.write("/proc/42/task/43/status", "Name:\ta\nCpus_allowed_list:\t2-3\n");
+  EXPECT_EQ(cpus_of_threads(machine.root(), "42"), (std::set<std::int64_t>{0, 2, 3}));
+  machine.write("/proc/42/task/43/status", "Cpus_allowed_list:\tall\n");
+  EXPECT_EQ(cpus_of_threads(machine.root(), "42"), (std::set<std::int64_t>{0}));
+  EXPECT_TRUE(cpus_of_threads(machine.root(), "43").empty());
+}
 
 TEST(UsableCpus, ReadsTheMaskOfThisThread) {
   cpu_set_t before, one;

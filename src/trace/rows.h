@@ -37,7 +37,7 @@ struct LoopBlockRow {
   std::int64_t call_count = 0;
   std::optional<std::int64_t> caller_cpu_ns, caller_wait_ns, process_cpu_ns, process_wait_ns, process_system_ns;
   std::optional<std::int64_t> minor_faults, major_faults, voluntary_switches, involuntary_switches, migrations;
-  std::optional<std::int64_t> storage_bytes, throttled_ns, machine_busy_ns, steal_ns, iowait_ns, interrupts;
+  std::optional<std::int64_t> storage_bytes, throttled_ns, machine_busy_ns, allowed_busy_ns, steal_ns, iowait_ns, interrupts;
   std::optional<std::int64_t> softirqs, cpu_some_ns, memory_some_ns, memory_full_ns, io_some_ns, io_full_ns;
   std::optional<std::int64_t> thermal_throttles, caller_clock_hz, stops;
   bool operator==(const LoopBlockRow&) const = default;

@@ -93,7 +93,8 @@ AACO_TABLE(LoopBlockRow, "loop_blocks", "metrics/loop_blocks.parquet", "start_ns
       column("io_full_ns", &R::io_full_ns, "time all non-idle tasks waited for I/O (PSI io full), ns", 2),
       column("thermal_throttles", &R::thermal_throttles, "number of thermal throttling events of a CPU core or package", 2),
       column("caller_clock_hz", &R::caller_clock_hz, "clock of the calling thread's CPU at the end of the block, Hz", 2),
-      column("stops", &R::stops, "number of times the process was stopped (SIGSTOP) and continued", 2));
+      column("stops", &R::stops, "number of times the process was stopped (SIGSTOP) and continued", 2),
+      column("allowed_busy_ns", &R::allowed_busy_ns, "busy time of the CPUs that the process may use, any process, ns; resolution 10 ms", 2));
 } AACO_TABLE_END
 
 AACO_TABLE(NodeExecutionRow, "node_executions", "profiler/node_executions.parquet", "start_ns", "One row per execution of a graph node in the profiled pass") {

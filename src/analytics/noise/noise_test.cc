@@ -109,6 +109,14 @@ TEST_F(NoiseTest, ASlowBlockAloneIsNotDisturbed) {
   EXPECT_TRUE(marks().empty());
 }
 
+TEST_F(NoiseTest, WorkOnCpusThatTheRunMayNotUseDisturbsNoBlock) {
+  for (auto& row : rows_) row.allowed_busy_ns = *row.machine_busy_ns;
+  rows_[8].machine_busy_ns = 3 * kBlockNs;
+  EXPECT_TRUE(marks().empty());
+  rows_[8].allowed_busy_ns = 2 * kBlockNs;
+  EXPECT_EQ(marks().size(), 1U);
+}
+
 TEST_F(NoiseTest, MostlyDisturbedRunStillHasALevel) {
   for (std::size_t i = 0; i < 25; ++i) wait_for_others(rows_[i]);
   EXPECT_EQ(marks().size(), 25U);

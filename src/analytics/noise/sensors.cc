@@ -40,8 +40,10 @@ std::optional<double> sensor_value(std::string_view sensor, const Row& block) {
   if (sensor == "clock_hz")
     return block.caller_clock_hz ? std::optional(static_cast<double>(*block.caller_clock_hz)) : std::nullopt;
   if (sensor == "others_cores" || sensor == "wait_ratio") {
-    if (!block.machine_busy_ns || !block.process_cpu_ns) return std::nullopt;
-    const double others = std::max(0.0, static_cast<double>(*block.machine_busy_ns - *block.process_cpu_ns) / wall);
+    // What runs on CPUs that the run may not use takes no time from it.
+    const auto& busy = block.allowed_busy_ns ? block.allowed_busy_ns : block.machine_busy_ns;
+    if (!busy || !block.process_cpu_ns) return std::nullopt;
+    const double others = std::max(0.0, static_cast<double>(*busy - *block.process_cpu_ns) / wall);
     if (sensor == "others_cores") return others;
     if (!block.process_wait_ns) return std::nullopt;
     // What threads waited for beyond the time that others ran, they waited for each other.

@@ -117,6 +117,13 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
   return causes;
 }
 
+// CPUs that other processes keep busy anywhere: also on CPUs that the run may not use they share its caches and memory.
+std::optional<double> neighbours(const Side& side) {
+  const auto others = side.signals.get("others.cpu_use_cores");
+  if (!others || !side.account || !side.account->elsewhere_cpu_ns || !(side.account->wall_ns > 0)) return others;
+  return *others + *side.account->elsewhere_cpu_ns / side.account->wall_ns;
+}
+
 // Without a learned ranking: what the parts say.
 Weights causes_by_parts(const Side& a, const Side& b, const Decomposition& decomposition) {
   Weights weights;
@@ -147,7 +154,7 @@ Weights causes_by_parts(const Side& a, const Side& b, const Decomposition& decom
   if (b.signals.get("migrations_per_second").value_or(0) > 100)
     weights["migration"] += slower + waits / 2;
   else
-    weights[others >= kBusyOthers ? "memory_contention" : "slower_execution"] += slower;
+    weights[neighbours(b).value_or(0) >= kBusyOthers ? "memory_contention" : "slower_execution"] += slower;
   return weights;
 }
 
@@ -169,10 +176,11 @@ std::string title_of(const bottleneck::RuleBook& book, const std::string& id, bo
 void rule_out_idle_neighbours(const Side& fast, const Side& slow, Weights& weights) {
   const auto found = weights.find(std::string(kMemoryContention));
   if (found == weights.end()) return;
-  for (const char* id : {"others.cpu_use_cores", "process.cpu_use_cores"}) {
-    const auto before = fast.signals.get(id), after = slow.signals.get(id);
-    if (!before || !after || *after - *before >= kBusyOthers) return;
-  }
+  const auto grew = [](std::optional<double> before, std::optional<double> after) {
+    return !before || !after || *after - *before >= kBusyOthers;
+  };
+  constexpr std::string_view kOwn = "process.cpu_use_cores";
+  if (grew(neighbours(fast), neighbours(slow)) || grew(fast.signals.get(kOwn), slow.signals.get(kOwn))) return;
   weights[std::string(kSlowerExecution)] += found->second;
   weights.erase(std::string(kMemoryContention));
 }

@@ -39,6 +39,20 @@ TEST(Causes, OnlyNeighboursThatComputeMoreContendForMemory) {
   EXPECT_EQ(first_cause(a, b), "memory_contention") << "a thread of the run may contend too";
 }
 
+TEST(Causes, NeighboursOnCpusThatTheRunMayNotUseContendForMemoryNotForCpus) {
+  Side a = calm(), b = calm();
+  b.call_ns = 2000, b.account->wall_ns = 2000, b.account->cpu_ns = 2000;
+  for (Side* side : {&a, &b}) {
+    side->signals.set("others.cpu_use_cores", 0.01), side->signals.set("process.cpu_use_cores", 1);
+    side->account->elsewhere_cpu_ns = 0;
+  }
+  EXPECT_EQ(first_cause(a, b), "slower_execution");
+  b.account->elsewhere_cpu_ns = 2000;
+  EXPECT_EQ(first_cause(a, b), "memory_contention");
+  b.account->cpu_ns = 1000, b.account->wait_ns = 1000;
+  EXPECT_NE(first_cause(a, b), "cpu_contention") << "nobody else used the CPU";
+}
+
 TEST(Causes, WaitsThatGrowWithTheComputingFollowFromIt) {
   Side a = calm(), b = calm();
   a.call_ns = 3000, a.account->wall_ns = 3000, a.account->wait_ns = 2000;

@@ -48,8 +48,9 @@ constexpr std::array kSignals = {
     Signal{"cgroup.throttled_ratio", 0.01, [](const LoopBlockRow& row) { return ratio(row.throttled_ns, row); }},
     Signal{"others.cpu_use_cores", 0.1,
            [](const LoopBlockRow& row) -> std::optional<double> {
-             if (!row.machine_busy_ns || !row.process_cpu_ns) return std::nullopt;
-             return ratio(std::max<std::int64_t>(0, *row.machine_busy_ns - *row.process_cpu_ns), row);
+             const auto& busy = row.allowed_busy_ns ? row.allowed_busy_ns : row.machine_busy_ns;
+             if (!busy || !row.process_cpu_ns) return std::nullopt;
+             return ratio(std::max<std::int64_t>(0, *busy - *row.process_cpu_ns), row);
            }},
     Signal{"faults_per_second", 100,
            [](const LoopBlockRow& row) -> std::optional<double> {

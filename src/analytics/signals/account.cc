@@ -56,7 +56,9 @@ std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> block
   account.steal_ns = of(&R::steal_ns);
   account.iowait_ns = of(&R::iowait_ns);
   account.stops = of(&R::stops);
-  if (const auto busy = of(&R::machine_busy_ns); busy && account.process_cpu_ns)
+  const auto machine = of(&R::machine_busy_ns), allowed = of(&R::allowed_busy_ns);
+  if (machine && allowed) account.elsewhere_cpu_ns = std::max(0.0, *machine - *allowed);
+  if (const auto busy = allowed ? allowed : machine; busy && account.process_cpu_ns)
     account.others_cpu_ns = std::max(0.0, *busy - *account.process_cpu_ns);
   return account;
 }

@@ -25,7 +25,7 @@ constexpr std::array kDefinitions = {
     SignalDefinition{"migrations_per_second", "1/s", "thread migrations between CPUs"},
     SignalDefinition{"storage.bytes_per_second", "bytes/s", "bytes read from and written to storage"},
     SignalDefinition{"cgroup.throttled_ratio", "ratio", "time throttled by the CPU quota, summed over CPUs"},
-    SignalDefinition{"others.cpu_use_cores", "cores", "CPUs kept busy by other processes"},
+    SignalDefinition{"others.cpu_use_cores", "cores", "CPUs kept busy by other processes, of those that the run may use"},
     SignalDefinition{"machine.idle_cores", "cores", "idle CPUs"},
     SignalDefinition{"machine.steal_ratio", "ratio", "CPU time stolen by the hypervisor, all CPUs"},
     SignalDefinition{"machine.iowait_ratio", "ratio", "CPUs idle with I/O outstanding, all CPUs"},
@@ -110,7 +110,8 @@ void add_account(const CallAccount& call, std::optional<double> cpus, Signals& o
   out.set("cgroup.throttled_ratio", over(call.throttled_ns, wall));
   out.set("others.cpu_use_cores", over(call.others_cpu_ns, wall));
   if (cpus && call.others_cpu_ns && call.process_cpu_ns)
-    out.set("machine.idle_cores", std::max(0.0, *cpus - (*call.others_cpu_ns + *call.process_cpu_ns) / wall));
+    out.set("machine.idle_cores",
+            std::max(0.0, *cpus - (*call.others_cpu_ns + call.elsewhere_cpu_ns.value_or(0) + *call.process_cpu_ns) / wall));
   out.set("machine.steal_ratio", over(call.steal_ns, wall));
   out.set("machine.iowait_ratio", over(call.iowait_ns, wall));
   out.set("machine.interrupts_per_second", over(call.interrupts, second));

@@ -119,6 +119,24 @@ TEST(SignalTable, OnlyTheCpuTimeOfOthersExplainsWaits) {
   EXPECT_FALSE(signals_of(input).get("others.wait_ratio"));
 }
 
+TEST(SignalTable, OthersOnCpusThatTheRunMayNotUseAreNoCompetitors) {
+  Blocks blocks;
+  trace::LoopBlockRow& row = blocks.add();  // ten calls of 1000 ns
+  row.process_cpu_ns = 10'000, row.allowed_busy_ns = 11'000, row.machine_busy_ns = 21'000, row.process_wait_ns = 10'000;
+  SignalInput input;
+  input.blocks = blocks.rows;
+  input.names = &blocks.names;
+  input.cpus = 4;
+  const Signals signals = signals_of(input);
+  EXPECT_DOUBLE_EQ(*signals.get("others.cpu_use_cores"), 0.1);
+  EXPECT_DOUBLE_EQ(*signals.get("others.wait_ratio"), 0.1);
+  EXPECT_DOUBLE_EQ(*signals.get("machine.idle_cores"), 1.9);
+  EXPECT_DOUBLE_EQ(*account_of(blocks.rows, blocks.names)->elsewhere_cpu_ns, 1'000);
+  blocks.rows[0].allowed_busy_ns.reset();
+  EXPECT_DOUBLE_EQ(*signals_of(input).get("others.cpu_use_cores"), 1.1) << "of an older session: all CPUs";
+  EXPECT_FALSE(account_of(blocks.rows, blocks.names)->elsewhere_cpu_ns);
+}
+
 TEST(SignalTable, AttributesWaits) {
   Blocks blocks;
   blocks.add().throttled_ns = 1'000;

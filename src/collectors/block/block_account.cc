@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "collectors/block/descendants.h"
@@ -18,6 +19,7 @@
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "hardware/cgroup.h"
+#include "hardware/usable_cpus.h"
 
 namespace aaco::collectors {
 namespace {
@@ -57,6 +59,10 @@ Count processor_of(std::string_view text) {
   return words.size() > kProcessor ? core::parse_i64(words[kProcessor]) : std::nullopt;
 }
 
+std::int64_t busy_ns(const proc::CpuTimes& times) {
+  return static_cast<std::int64_t>(times.user + times.nice + times.system + times.irq + times.softirq) * kTickNs;
+}
+
 struct ThreadCounts {
   Count run_ns, wait_ns, migrations;
 };
@@ -64,7 +70,7 @@ struct ThreadCounts {
 struct Snapshot {
   std::map<std::int64_t, ThreadCounts> threads;
   Count cpu_ns, children_cpu_ns, system_ns, minor_faults, major_faults, voluntary, involuntary;
-  Count storage_bytes, throttled_ns, busy_ns, steal_ns, iowait_ns, interrupts, softirqs;
+  Count storage_bytes, throttled_ns, busy_ns, allowed_busy_ns, steal_ns, iowait_ns, interrupts, softirqs;
   Count cpu_some_ns, memory_some_ns, memory_full_ns, io_some_ns, io_full_ns, thermal_throttles;
 };
 
@@ -99,6 +105,7 @@ class ProcBlockAccount final : public BlockAccount {
     if (auto file = probe::ProbeFile::open(root_.at("/proc/pressure/memory"))) memory_pressure_ = std::move(*file);
     if (auto file = probe::ProbeFile::open(root_.at("/proc/pressure/io"))) io_pressure_ = std::move(*file);
     open_thermal();
+    allowed_ = hardware::cpus_of_threads(root_.path, std::to_string(process_id));
   }
 
   void begin() override { before_ = read(); }
@@ -116,6 +123,7 @@ class ProcBlockAccount final : public BlockAccount {
     row.storage_bytes = grown(before_.storage_bytes, after.storage_bytes);
     row.throttled_ns = grown(before_.throttled_ns, after.throttled_ns);
     row.machine_busy_ns = grown(before_.busy_ns, after.busy_ns);
+    row.allowed_busy_ns = grown(before_.allowed_busy_ns, after.allowed_busy_ns);
     row.steal_ns = grown(before_.steal_ns, after.steal_ns);
     row.iowait_ns = grown(before_.iowait_ns, after.iowait_ns);
     row.interrupts = grown(before_.interrupts, after.interrupts);
@@ -158,7 +166,15 @@ class ProcBlockAccount final : public BlockAccount {
     const auto text = machine_.read(buffer_);
     if (!text || !proc::parse_system_stat(*text, system_)) return;
     const proc::CpuTimes& t = system_.machine;
-    now.busy_ns = static_cast<std::int64_t>(t.user + t.nice + t.system + t.irq + t.softirq) * kTickNs;
+    now.busy_ns = busy_ns(t);
+    std::size_t known = 0;
+    std::int64_t allowed_ns = 0;
+    for (const proc::SystemStat::Core& core : system_.cores)
+      if (allowed_.contains(core.number)) {
+        allowed_ns += busy_ns(core.times);
+        ++known;
+      }
+    if (known > 0 && known == allowed_.size()) now.allowed_busy_ns = allowed_ns;
     now.steal_ns = static_cast<std::int64_t>(t.steal) * kTickNs;
     now.iowait_ns = static_cast<std::int64_t>(t.iowait) * kTickNs;
     now.interrupts = signed_count(system_.interrupts);
@@ -279,6 +295,7 @@ class ProcBlockAccount final : public BlockAccount {
   std::vector<char> buffer_;
   probe::ProbeFile cgroup_, machine_, io_, stat_, cpu_pressure_, memory_pressure_, io_pressure_;
   std::vector<probe::ProbeFile> thermal_;
+  std::set<std::int64_t> allowed_;  // CPUs that the process could use when the account was opened
   proc::SystemStat system_;
   Snapshot before_;
 };

@@ -32,10 +32,13 @@ class BlockAccountTest : public ::testing::Test {
     machine_.write("/proc/42/task/42/schedstat", std::to_string(1000 + step * 500) + " " + std::to_string(step * 40) + " 3\n");
     machine_.write("/proc/42/task/42/sched",
                    "a (42, #threads: 2)\nse.nr_migrations        :       " + std::to_string(step) + "\n");
+    machine_.write("/proc/42/task/42/status", "Name:\ta\nCpus_allowed_list:\t1\n");
     machine_.write("/proc/42/task/43/schedstat", std::to_string(step * 300) + " " + std::to_string(step * 10) + " 3\n");
     machine_.write("/proc/stat", "cpu  " + std::to_string(100 + step * 5) + " 0 0 1000 " + std::to_string(step) + " 0 0 " +
-                                     std::to_string(step * 2) + " 0 0\nintr " + std::to_string(1000 + step) +
-                                     " 1 2\nctxt 5\nsoftirq " + std::to_string(7 + step * 3) + " 1\n");
+                                     std::to_string(step * 2) + " 0 0\ncpu0 " + std::to_string(60 + step) +
+                                     " 0 0 500 0 0 0 0 0 0\ncpu1 " + std::to_string(40 + step * 4) +
+                                     " 0 0 500 0 0 0 0 0 0\nintr " + std::to_string(1000 + step) + " 1 2\nctxt 5\nsoftirq " +
+                                     std::to_string(7 + step * 3) + " 1\n");
     for (const char* resource : {"cpu", "memory", "io"})
       machine_.write(std::string("/proc/pressure/") + resource,
                      "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(100 + step * 20) +
@@ -68,6 +71,7 @@ TEST_F(BlockAccountTest, ReportsGrowthOfEveryCounter) {
   EXPECT_EQ(row.process_system_ns, 10'000'000);
   EXPECT_EQ(row.storage_bytes, 4096);
   EXPECT_EQ(row.machine_busy_ns, 50'000'000);
+  EXPECT_EQ(row.allowed_busy_ns, 40'000'000);
   EXPECT_EQ(row.steal_ns, 20'000'000);
   EXPECT_EQ(row.iowait_ns, 10'000'000);
   EXPECT_EQ(row.interrupts, 1);
@@ -80,6 +84,13 @@ TEST_F(BlockAccountTest, ReportsGrowthOfEveryCounter) {
   EXPECT_EQ(row.thermal_throttles, 1);
   EXPECT_EQ(row.caller_clock_hz, 2'000'001'000);
   EXPECT_FALSE(row.throttled_ns);
+}
+
+TEST_F(BlockAccountTest, AllowedCpuThatIsNotListedIsNotMeasured) {
+  write(0);
+  machine_.write("/proc/42/task/43/status", "Cpus_allowed_list:\t1-2\n");
+  EXPECT_FALSE(measure().allowed_busy_ns);
+  EXPECT_EQ(measure().machine_busy_ns, 0);
 }
 
 TEST_F(BlockAccountTest, UnavailableCountersStayEmpty) {

@@ -5,6 +5,7 @@
 
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "hardware/usable_cpus.h"
 
 namespace aaco::hardware::inventory {
 namespace {
@@ -150,15 +151,8 @@ std::string os_release_value(std::string_view text, std::string_view key) {
   return {};
 }
 
-// A runtime may pin its threads to CPUs of their own, so that no single thread tells what the process may use.
 std::optional<std::int64_t> allowed_cpus(const MachineFiles& files) {
-  std::set<std::int64_t> cpus;
-  for (const std::string& thread : files.names("/proc/self/task")) {
-    const std::string status = files.text_or_empty("/proc/self/task/" + thread + "/status");
-    for (const std::string_view line : core::split_lines(status))
-      if (constexpr std::string_view kKey = "Cpus_allowed_list:"; line.starts_with(kKey))
-        for (const std::int64_t cpu : parse_cpu_list(core::trim(line.substr(kKey.size())))) cpus.insert(cpu);
-  }
+  const auto cpus = cpus_of_threads(files.root(), "self");
   return cpus.empty() ? std::nullopt : std::optional(static_cast<std::int64_t>(cpus.size()));
 }
 

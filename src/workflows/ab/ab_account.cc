@@ -25,6 +25,7 @@ constexpr std::array kMembers = {Member{"caller_cpu_ns", &LoopBlockRow::caller_c
                                  Member{"storage_bytes", &LoopBlockRow::storage_bytes},
                                  Member{"throttled_ns", &LoopBlockRow::throttled_ns},
                                  Member{"machine_busy_ns", &LoopBlockRow::machine_busy_ns},
+                                 Member{"allowed_busy_ns", &LoopBlockRow::allowed_busy_ns},
                                  Member{"steal_ns", &LoopBlockRow::steal_ns},
                                  Member{"iowait_ns", &LoopBlockRow::iowait_ns},
                                  Member{"interrupts", &LoopBlockRow::interrupts}};
