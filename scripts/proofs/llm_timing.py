@@ -29,7 +29,7 @@ def omission(lake, checks):
     checks.add('coordinated omission', abs(seen / truth - 1) < 0.03, f'E2EL P99 {seen:.3f} s, truth {truth:.3f} s; from the send {sent:.1f} ms')
 
 
-def starved(session, metrics=('client.run_queue_ratio', 'client.loop_lag_ns')):
+def starved(session, metrics=('client.run_queue_ratio', 'client.loop_lag_ns', 'client.read_lag_ns')):
     """Ends of the client's own windows, and for how long it waited for a CPU, or by how much its loop was late, in each."""
     named = ', '.join(f"'{metric}'" for metric in metrics)
     rows = session.rows('time_ns, metric, value', table='system_events', where=f'metric IN ({named})', order='time_ns')

@@ -59,6 +59,11 @@ struct Load {
   bool itl_known = false;
   std::optional<double> tokens_per_chunk;
   std::int64_t tokens_unknown = 0;  // complete requests without a token count
+  std::int64_t usage_rejected = 0;  // complete requests whose usage contradicts max_tokens, the content or the chunks
+  std::string usage_example;        // how, of the first of them
+  std::int64_t retries = 0;         // of all requests
+  std::int64_t reconnects = 0;      // sent again as the server closed a kept connection before it answered
+  std::vector<std::string> drifts;  // times that changed from the first to the second half, a sentence each
   // The whole load: from the first request due to the last end.
   double duration_s = 0;
   Rates rates;

@@ -18,7 +18,8 @@ inline constexpr double kKeptUp = 0.9;  // of the planned chunks per second: bet
 // The client keeps up: all chunks arrive, and its thread has room left (kBusyClient). The load's own waits for a CPU are not its
 // work and do not count here.
 bool keeps_up(const CeilingStep& step);
-// The client had room, and yet fewer chunks arrived than were planned.
+inline constexpr double kBusyServer = 0.95;  // share of its CPU above which the built-in server has no room left
+// Fewer chunks arrived than were planned, and the client had room or the server had none: the client may reach more.
 bool server_is_limit(const CeilingStep& step);
 
 // Doubles the rate until the client does not keep up, then bisects.

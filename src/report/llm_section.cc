@@ -10,6 +10,8 @@ Json to_json(const Llm::Level& level) {
   for (const auto& [kind, count] : level.failures) failures.set(kind, count);
   Json out = Json::object({{"load", level.load}, {"requests", level.requests}, {"complete", level.complete}});
   if (!level.failures.empty()) out.set("failures", std::move(failures));
+  if (level.retries > 0) out.set("retries", level.retries);
+  if (level.usage_rejected > 0) out.set("usage_rejected", level.usage_rejected);
   out.set("metrics", trace::to_json(level.metrics));
   if (!level.client_limit.empty()) out.set("client_limit", Json::texts(level.client_limit));
   out.set_if("vouched_per_second", level.vouched_per_second);

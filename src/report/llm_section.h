@@ -20,6 +20,7 @@ struct Llm {
   struct Level {
     std::string load;  // "concurrency 4", "rate 12.5/s", "replay"
     std::int64_t requests = 0, complete = 0;
+    std::int64_t retries = 0, usage_rejected = 0;  // responses whose usage is impossible
     std::vector<std::pair<std::string, std::int64_t>> failures;
     trace::Metrics metrics;                                         // llm.*
     std::vector<std::string> client_limit;                          // why the client was the bottleneck; empty: it was not

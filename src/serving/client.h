@@ -66,12 +66,22 @@ struct StageOutcome {
   bool stopped = false;
 };
 
+// The models that a server lists. Outcome ok: a list, which may be empty.
+struct ModelList {
+  Outcome outcome = Outcome::ok;
+  std::string detail;  // of a failure
+  std::optional<int> http_status;
+  std::vector<std::string> names;
+};
+
 class Client {
  public:
   // Resolves the server's name and opens a first connection. Fails with io or timed_out where there is none.
   static core::Result<Client> open(const Target& target, ClientOptions options);
   Client(Client&&) noexcept;
   ~Client();
+  // The names of the models that the server lists at /models.
+  [[nodiscard]] core::Result<ModelList> models(std::int64_t timeout_ns) const;
   // Returns when all requests of the stage have ended. Fails only where the event loop does.
   core::Result<StageOutcome> run(const Stage& stage, WorkSource& work);
 

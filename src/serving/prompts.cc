@@ -144,7 +144,7 @@ std::string finish_body(Json body, const BodyOptions& options, std::int64_t outp
   body.set("stream", true);
   Json stream_options = Json::object({{"include_usage", true}});
   if (options.continuous_usage) stream_options.set("continuous_usage_stats", true);
-  body.set("stream_options", std::move(stream_options));
+  if (options.ask_usage) body.set("stream_options", std::move(stream_options));
   body.set("temperature", 0);
   body.set("seed", options.seed);
   if (options.ignore_eos) body.set("ignore_eos", true).set("min_tokens", output_tokens);

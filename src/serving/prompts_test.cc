@@ -141,6 +141,9 @@ TEST(RequestBody, ChatAsksForUsage) {
   EXPECT_EQ(body["stream_options"]["include_usage"].as_bool(), true);
   EXPECT_EQ(body["max_tokens"].as_i64(), 5);
 }
+TEST(RequestBody, WithoutUsageHasNoStreamOptions) {
+  EXPECT_FALSE(core::Json::parse(request_body({.ask_usage = false}, "hi", 5))->contains("stream_options"));
+}
 TEST(RequestBody, CompletionsHasPrompt) {
   const auto body = core::Json::parse(request_body({.api = Api::completions, .ignore_eos = false}, "hi", 5)).value();
   EXPECT_EQ(body["prompt"].text(), "hi");

@@ -41,6 +41,8 @@ struct RequestRecord {
   Usage usage;
   std::string_view token_source = "usage";  // of usage.output_tokens
   std::int64_t content_chunks = 0, content_bytes = 0;
+  std::int64_t held_ns = 0;  // without [DONE]: from the end of the answer to that of the response
+  bool tool_call = false;    // the content has arguments of one
   std::int64_t retries = 0, reconnects = 0;
   std::optional<std::int64_t> server_prompt_ns, server_decode_ns;
 };
@@ -58,6 +60,7 @@ struct ClientSample {
   std::int64_t time_ns = 0, window_ns = 0;   // end and length
   std::int64_t loop_lag_ns = 0;              // the largest delay of a timer in it
   std::int64_t cpu_ns = 0;                   // of the thread of the event loop
+  std::optional<std::int64_t> read_lag_ns;   // the longest time that bytes waited in the kernel until they were read
   std::optional<std::int64_t> run_queue_ns;  // it was runnable and not running (schedstat)
   std::int64_t open_requests = 0;            // at its end
 };

@@ -67,6 +67,7 @@ void write_samples(const StageOutcome& stage, trace::Sink& sink) {
   for (const ClientSample& sample : stage.samples) {
     const auto window = static_cast<double>(sample.window_ns);
     add(sample.time_ns, "client.loop_lag_ns", static_cast<double>(sample.loop_lag_ns));
+    if (sample.read_lag_ns) add(sample.time_ns, "client.read_lag_ns", static_cast<double>(*sample.read_lag_ns));
     add(sample.time_ns, "client.cpu_ratio", static_cast<double>(sample.cpu_ns) / window);
     if (sample.run_queue_ns) add(sample.time_ns, "client.run_queue_ratio", static_cast<double>(*sample.run_queue_ns) / window);
     add(sample.time_ns, "client.open_requests", static_cast<double>(sample.open_requests));

@@ -39,6 +39,7 @@ double step(const Arrivals& arrivals, core::Random& random) {
 
 // The time, in seconds, at which the rate has accumulated to `arrivals`.
 double time_of(double arrivals, const Rate& rate) {
+  if (arrivals <= 0) return 0;
   const double ramp = static_cast<double>(rate.ramp_ns) * 1e-9;
   if (ramp <= 0) return arrivals / rate.to_hz;
   const double in_ramp = (rate.from_hz + rate.to_hz) / 2 * ramp;

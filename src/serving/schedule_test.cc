@@ -97,5 +97,12 @@ TEST(Arrivals, RefusesGammaWithoutShape) { EXPECT_FALSE(parse_arrivals("gamma:")
 TEST(Arrivals, RefusesGammaOfZero) { EXPECT_FALSE(parse_arrivals("gamma:0")); }
 TEST(Arrivals, RefusesGammaOfNan) { EXPECT_FALSE(parse_arrivals("gamma:nan")); }
 
+TEST(Schedule, ConstantArrivalsBeginARampAtZero) {
+  const auto ramp = offsets(kConstant, {.to_hz = 100, .from_hz = 0, .ramp_ns = 4 * kSecond}, {}, 6 * kSecond);
+  ASSERT_EQ(ramp.size(), 400U);
+  EXPECT_EQ(ramp.front(), 0);
+  for (std::size_t i = 1; i < ramp.size(); ++i) EXPECT_GT(ramp[i], ramp[i - 1]);
+}
+
 }  // namespace
 }  // namespace aaco::serving

@@ -319,7 +319,7 @@ struct LlmRequestRow {
   std::int64_t end_ns = 0;                         // [DONE], the last content where there is none, or the failure
   std::optional<std::int64_t> connect_ns, tls_ns;  // durations; empty: an open connection was reused
   NameId outcome;                                  // ok, or the kind of failure
-  NameId detail;                                   // what the server or the system said about the failure
+  NameId detail;                                   // what was said about the failure; with ok: why the usage is not used
   std::optional<std::int64_t> http_status;
   NameId finish_reason;
   std::int64_t prompt_tokens_asked = 0, output_tokens_asked = 0;

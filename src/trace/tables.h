@@ -345,7 +345,7 @@ AACO_TABLE(LlmRequestRow, "llm_requests", "metrics/llm_requests.parquet", "sched
       column("connect_ns", &R::connect_ns, "time to open the connection, ns; empty: a connection was reused"),
       column("tls_ns", &R::tls_ns, "time of the TLS handshake, ns"),
       column("outcome", &R::outcome, "ok, or the kind of failure: http_429, http_4xx, http_5xx, timeout, refused, reset, truncated, stream_error, protocol, tls, cancelled"),
-      column("detail", &R::detail, "message of the failure"),
+      column("detail", &R::detail, "message of the failure; of a complete response: why its usage is impossible and not used"),
       column("http_status", &R::http_status, "status code of the response"),
       column("finish_reason", &R::finish_reason, "finish reason as the server states it"),
       column("prompt_tokens_asked", &R::prompt_tokens_asked, "planned prompt length, tokens"),

@@ -20,4 +20,8 @@ struct LlmOutcome {
 // server cannot be reached or refuses the first request.
 core::Result<LlmOutcome> llm(const LlmRequest& request, const Services& services);
 
+// Makes a session of the requests of a killed load that had ended, from its journal, and removes the incomplete one. Fails with
+// invalid_input on another session, with conflict while it is measured, with not_found where it has no journal.
+core::Result<LlmOutcome> recover_llm(const std::string& session, const Services& services);
+
 }  // namespace aaco::workflows

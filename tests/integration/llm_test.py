@@ -1,61 +1,17 @@
-"""`aaco llm` against the server with faults (tests/serving): figures from that server's own log, and what is refused."""
+"""`aaco llm` against the server with faults (tests/serving): figures from that server's own log, and judgements on them."""
 import csv
 import decimal
 import json
 import os
 import pathlib
 import statistics
-import subprocess
-import time
 import unittest
 
 import program
-
-SERVER = pathlib.Path(os.environ.get('AACO_FAULT_SERVER', str(pathlib.Path(program.PROGRAM).parents[1] / 'tests/aaco_fault_server')))
+from llm_server import LlmTest
 
 AZURE = (pathlib.Path(os.environ.get('AACO_REAL_DATA', pathlib.Path(__file__).parents[2].parent / 'shared' / 'data'))
          / 'traces/llm_traces/Azure_PublicDataset/AzureLLMInferenceTrace_code.csv')
-
-
-@unittest.skipUnless(SERVER.is_file(), 'skipped, the fault server is not built')
-class LlmTest(program.ProgramTest):
-    def setUp(self):
-        self.server = subprocess.Popen([SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.addCleanup(self.end_server)
-        self.port = int(self.server.stdout.readline())
-
-    def end_server(self):
-        self.server.stdin.close()
-        self.server.wait(timeout=60)
-        self.server.stdout.close()
-
-    def log(self):
-        """What the server wrote, by request: {"received_ns", "events": [[time_ns, tokens]]}."""
-        self.server.stdin.write('log\n')
-        self.server.stdin.flush()
-        return [json.loads(line) for line in iter(self.server.stdout.readline, '\n')]
-
-    def llm(self, scenario, *options):
-        return self.aaco('llm', '--url', f'http://127.0.0.1:{self.port}/{scenario}/v1', '--no-report', *options)
-
-    def measured(self, scenario, *options):
-        outcome = self.llm(scenario, '--json', *options)
-        self.assertEqual(outcome.code, 0, outcome.errors)
-        return outcome.json()
-
-    def value(self, session, metric):
-        return session['metrics'][metric]['value']
-
-    def query(self, session, columns):
-        rows = self.aaco('query', '--json', f"SELECT {columns} FROM llm_requests WHERE session_id = '{session['session']['id']}' AND phase = 'measure'")
-        self.assertEqual(rows.code, 0, rows.errors)
-        return [list(row.values()) for row in rows.json()]
-
-    def summary(self, session):
-        return json.loads((pathlib.Path(session['session']['path']) / 'metrics/llm_summary.json').read_text())
-
-    def warned(self, session):
-        return [warning['id'] for warning in session['warnings']]
 
 
 class Measured(LlmTest):
@@ -108,7 +64,10 @@ class Measured(LlmTest):
 
     def test_retries_are_counted(self):
         session = self.measured('mixed', '--requests', 4, '--output-tokens', 3, '--warmup', 0, '--retries', 1)
-        self.assertGreater(self.query(session, 'sum(retries)')[0][0], 0)
+        retries = self.query(session, 'sum(retries)')[0][0]
+        self.assertGreater(retries, 0)
+        self.assertEqual(self.summary(session)['levels'][0]['retries'], retries)
+        self.assertIn(f'{retries} retries', self.aaco('report', session['session']['id']).output)
 
     def test_goodput(self):
         session = self.measured('plain,first_ms=30', '--requests', 10, '--output-tokens', 2, '--slo', 'ttft=10ms')
@@ -124,6 +83,44 @@ class Measured(LlmTest):
         session = self.measured('no_usage', '--requests', 5, '--output-tokens', 3)
         self.assertIn('llm.tokens_unknown', self.warned(session))
         self.assertNotIn('llm.tpot_mean_ns', session['metrics'])
+
+    def test_impossible_usage_is_not_used(self):
+        """Ten times the tokens that were asked for: TPOT and throughput would be ten times too good."""
+        session = self.measured('plain,first_ms=5,period_us=1000,usage_percent=1000', '--requests', 5, '--output-tokens', 6, '--tag', 'liar')
+        self.assertIn('llm.usage', self.warned(session))
+        for metric in ('llm.tpot_mean_ns', 'llm.itl_mean_ns', 'llm.output_tokens_per_second'):
+            self.assertNotIn(metric, session['metrics'])
+        self.assertIn('llm.inter_chunk_mean_ns', session['metrics'])
+        self.assertEqual(self.summary(session)['levels'][0]['usage_rejected'], 5)
+        self.assertIn('impossible usage in 5 responses', self.aaco('report', 'tag:liar').output)
+        counted = self.measured('plain,tokenize=1,usage_percent=10', '--requests', 5, '--output-tokens', 20, '--warmup', 0)
+        self.assertEqual(self.query(counted, 'output_tokens, token_source'), [[20, 'tokenize']] * 5)
+
+    def test_servers_that_know_no_options_are_measured(self):
+        for picky, warnings in ((1, ['llm.length_control']), (2, ['llm.usage_option']), (3, ['llm.length_control', 'llm.usage_option'])):
+            session = self.measured(f'no_usage,picky={picky}', '--requests', 3, '--output-tokens', 3, '--warmup', 0)
+            self.assertEqual([one for one in self.warned(session) if one.endswith(('control', 'option'))], sorted(warnings, reverse=True))
+            self.assertNotIn('llm.prompt_tokens_per_second', session['metrics'])  # unknown is not 0
+
+    def test_responses_without_output_are_reported(self):
+        session = self.measured('filtered', '--requests', 4, '--output-tokens', 3)
+        self.assertIn('llm.without_output', self.warned(session))
+        self.assertNotIn('llm.ttft_p50_ns', session['metrics'])
+
+    def test_waits_for_the_end_of_a_response_are_reported(self):
+        self.assertIn('llm.no_done', self.warned(self.measured('held', '--requests', 4, '--output-tokens', 3)))
+        self.assertNotIn('llm.no_done', self.warned(self.measured('plain', '--requests', 4, '--output-tokens', 3)))
+
+    def test_ramp_of_constant_arrivals_begins_at_zero(self):
+        session = self.measured('plain', '--rate', 200, '--arrivals', 'constant', '--ramp', '1s', '--requests', 100, '--output-tokens', 1, '--warmup', 0)
+        times = sorted(row[0] for row in self.query(session, 'scheduled_ns'))
+        for index, time in enumerate(times):  # a rate that rises linearly from 0: t = sqrt(2 n / slope)
+            self.assertAlmostEqual((time - times[0]) / 1e9, (2 * index / 200) ** 0.5, places=6)
+
+    def test_requests_that_the_server_drops_are_reported(self):
+        session = self.measured('closing', '--requests', 20, '--output-tokens', 2, '--warmup', 0)
+        again = self.query(session, 'sum(reconnects)')[0][0]
+        self.assertEqual('llm.reconnects' in self.warned(session), again > 0)
 
     def test_levels_and_report(self):
         session = self.measured('plain,first_ms=5', '--concurrency', '1,2', '--requests', 20, '--output-tokens', 2)
@@ -271,6 +268,22 @@ class Judged(LlmTest):
         self.assertEqual(self.governed('baseline', 'add', 'together', 'tag:together', '--owner', 'me').code, 0)
         self.assertIn(self.governed('gate', '--baseline', 'together', '--session', 'latest').code, (0, 1, 4))
 
+    def test_failing_requests_are_a_regression(self):
+        self.measured('plain,first_ms=5', '--requests', 60, '--output-tokens', 2, '--tag', 'whole')
+        self.measured('mixed,first_ms=5', '--requests', 60, '--output-tokens', 2, '--tag', 'failing')
+        outcome = self.aaco('diff', 'tag:whole', 'tag:failing', '--json')
+        self.assertEqual(outcome.code, 1, outcome.output + outcome.errors)
+        self.assertEqual(outcome.json()['decided_by'], 'llm.availability_ratio')
+
+    def test_several_levels_are_not_pooled(self):
+        """Latency and its distribution are those of the level that counts."""
+        session = self.measured('plain,first_ms=5', '--concurrency', '1,2', '--requests', 30, '--output-tokens', 2, '--warmup', 0)
+        self.assertEqual(self.value(session, 'latency.p50_ns'), self.value(session, 'llm.e2el_p50_ns'))
+        report = self.aaco('report', session['session']['id'], '--json').json()
+        counts = self.summary(session)['counts']
+        self.assertEqual(sum(report['histogram']['count']), 30)
+        self.assertEqual(sorted(report['iterations']['phases']), sorted(['measure', ({'concurrency 1', 'concurrency 2'} - {counts}).pop()]))
+
     def test_history_and_service_levels(self):
         self.three('told')
         history = self.aaco('history', 'ttft_p50', '--where', 'tag=told', '--json')
@@ -279,106 +292,6 @@ class Judged(LlmTest):
         rules.write_text('schema_version: 1\nrules:\n  - {name: first token, metric: llm.ttft_p50_ns, max: 1ms}\n')
         checked = self.aaco('sla', 'check', 'latest', '--rules', rules)
         self.assertEqual(checked.code, 1, checked.output + checked.errors)
-
-
-class Observed(LlmTest):
-    """A recording of the server's process, joined with the requests."""
-
-    def recording(self, tag, seconds=3):
-        environment = os.environ | {'AACO_SESSIONS': str(self.lake)}
-        recorder = subprocess.Popen([program.PROGRAM, 'record', '--pid', str(self.server.pid), '--duration', f'{seconds}s', '--tag', tag, '--no-report'],
-                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
-        self.addCleanup(recorder.wait)
-        self.addCleanup(recorder.stderr.close)
-        for _ in range(200):
-            if any(json.loads(path.read_text()).get('tag') == tag for path in self.lake.glob('*/*/session.json')):
-                return recorder
-            time.sleep(0.05)
-        self.fail('the recording did not begin: ' + recorder.stderr.read())
-
-    def test_rows_of_a_recording_join_the_requests(self):
-        self.recording('server')
-        session = self.measured('plain,first_ms=20,period_us=1000', '--requests', 30, '--output-tokens', 4, '--no-telemetry', '--observe', 'tag:server')
-        stored = json.loads((pathlib.Path(session['session']['path']) / 'session.json').read_text())['outcome']['llm']
-        self.assertTrue(stored['observed']['same_clock'])
-        self.assertEqual(stored['observed']['clock_error_ns'], 0)
-        rows = self.aaco('query', '--json', f"SELECT count(*) AS n FROM system_events WHERE session_id = '{session['session']['id']}' AND rank = 1 AND metric = 'process.rss_bytes'").json()
-        self.assertGreater(rows[0]['n'], 0)
-        self.assertIn('cpu_cores', self.summary(session)['levels'][0]['server'])
-
-    def test_explain_joins_later(self):
-        recorder = self.recording('later')
-        session = self.measured('plain,first_ms=10,period_us=1000', '--requests', 30, '--output-tokens', 4, '--no-telemetry')
-        self.assertEqual(recorder.wait(timeout=60), 0)
-        explained = self.aaco('explain', session['session']['id'], '--observe', 'tag:later')
-        self.assertEqual(explained.code, 0, explained.errors)
-        self.assertIn('same clock as the client', explained.output)
-
-    def test_a_recording_of_another_time_is_refused(self):
-        recorder = self.recording('early', seconds=1)
-        self.assertEqual(recorder.wait(timeout=60), 0)
-        session = self.measured('plain', '--requests', 5, '--observe', 'tag:early')
-        self.assertIn('llm.observe', self.warned(session))  # the load is kept
-        self.refused(self.aaco('explain', session['session']['id'], '--observe', 'tag:early'), 3, 'before it')
-
-    def test_a_load_as_recording_is_refused(self):
-        session = self.measured('plain', '--requests', 5)
-        self.refused(self.aaco('explain', session['session']['id'], '--observe', session['session']['id']), 3, 'not a recording')
-
-    def test_slow_tokens_are_counted(self):
-        session = self.measured('stall_one', '--requests', 30, '--output-tokens', 6)
-        slow = self.summary(session)['levels'][0]['slow_tokens']
-        self.assertEqual(slow['gaps'], 30 * 5)
-        self.assertGreaterEqual(slow['slow_gaps'], 1)
-        self.assertEqual(sum(slow['causes'].values()), slow['slow_gaps'] + slow['slow_first_tokens'])
-
-
-class Refused(LlmTest):
-    def test_observe_of_nothing(self):
-        session = self.measured('plain', '--requests', 3, '--observe', 'tag:nowhere')
-        self.assertIn('llm.observe', self.warned(session))
-    def test_ebpf_needs_the_server_here(self):
-        self.refused(self.aaco('llm', '--model', 'gpt2', '--ebpf'), 2, '--ebpf requires --url')
-    def test_redirection_is_named(self): self.refused(self.llm('redirect', '--model', 'x'), 3, '307', 'http://elsewhere/v1')
-    def test_no_url(self): self.refused(self.aaco('llm'), 2, 'missing --url or --model')
-    def test_self_test_has_its_own_server(self): self.refused(self.aaco('llm', '--self-test', '--url', 'http://127.0.0.1:1/v1'), 2, '--url')
-    def test_unknown_definitions(self): self.refused(self.llm('plain', '--definitions', 'triton'), 2, 'triton', 'aiperf')
-    def test_missing_metrics(self): self.refused(self.llm('plain', '--server-metrics', 'http://127.0.0.1:1/metrics'), 3, "the server's metrics")
-    def test_tokenizer_that_is_not_one(self):
-        (self.folder / 'tokenizer.json').write_text('{}')
-        self.refused(self.llm('plain', '--tokenizer', self.folder / 'tokenizer.json'), 3, 'tokenizer.json')
-    def test_turns_of_completions(self): self.refused(self.llm('plain', '--turns', 2, '--api', 'completions'), 2, '--turns')
-    def test_ab_of_one_server(self): self.refused(self.aaco('ab', '--', '--url', 'http://127.0.0.1:1/v1'), 2, 'two sides')
-    def test_ab_of_levels(self):
-        url = f'http://127.0.0.1:{self.port}/plain/v1'
-        self.refused(self.aaco('ab', '--', '--url', url, '--concurrency', '1,2', '--', '--url', url), 2, 'one level')
-    def test_ab_with_iterations(self):
-        self.refused(self.aaco('ab', '-n', 5, '--', '--url', 'http://127.0.0.1:1/v1', '--', '--url', 'http://127.0.0.1:1/v1'), 2, '--iterations')
-
-    def test_no_server(self): self.refused(self.aaco('llm', '--url', 'http://127.0.0.1:1/v1'), 3, 'cannot connect')
-    def test_wrong_path(self): self.refused(self.llm('nothing'), 3, '404', '--model')
-    def test_html(self): self.refused(self.llm('html', '--model', 'x'), 3, 'html')
-    def test_model_list_is_html(self): self.refused(self.llm('html'), 3, 'does not list its models')
-    def test_expired_token(self): self.refused(self.llm('http_401'), 3, '401', 'invalid api key', '--api-key-file')
-    def test_unknown_model(self): self.refused(self.llm('no_model', '--model', 'x'), 3, 'does not exist')
-    def test_server_that_never_answers(self): self.refused(self.llm('never', '--timeout', '300ms'), 3, 'no complete response within')
-    def test_not_http(self): self.refused(self.llm('garbage', '--model', 'x'), 3, 'not http/1.1')
-    def test_tls_refused(self): self.refused(self.aaco('llm', '--url', f'https://127.0.0.1:{self.port}/v1', '--model', 'x', '--timeout', '500ms'), 3, 'first request failed')
-    def test_not_a_url(self): self.refused(self.aaco('llm', '--url', 'localhost:8000'), 2, 'not a valid http(s) url')
-    def test_url_is_required(self): self.refused(self.aaco('llm'), 2, '--url')
-    def test_two_loads(self): self.refused(self.llm('plain', '--rate', 1, '--concurrency', 1), 2, 'exclusive')
-    def test_cap_of_a_closed_loop(self): self.refused(self.llm('plain', '--concurrency', 1, '--max-open', 1), 2, '--max-open requires')
-    def test_zero_rate(self): self.refused(self.llm('plain', '--rate', 0), 2, '--rate')
-    def test_unknown_arrivals(self): self.refused(self.llm('plain', '--rate', 1, '--arrivals', 'uniform'), 2, 'poisson')
-    def test_bad_slo(self): self.refused(self.llm('plain', '--slo', 'speed=1s'), 2, 'ttft=200ms')
-    def test_bad_length(self): self.refused(self.llm('plain', '--prompt-tokens', 'many'), 2, 'invalid length')
-    def test_missing_replay(self): self.refused(self.llm('plain', '--replay', 'nowhere.csv'), 3, 'nowhere.csv')
-    def test_missing_key(self): self.refused(self.llm('plain', '--api-key-file', 'nowhere'), 3, 'nowhere')
-    def test_duration_without_unit(self): self.refused(self.llm('plain', '--duration', '60'), 2, 'missing unit')
-    def test_header_without_colon_does_not_show_its_value(self):
-        outcome = self.llm('plain', '--header', 'secretvalue')
-        self.refused(outcome, 2, 'header')
-        self.assertNotIn('secretvalue', outcome.errors)
 
 
 if __name__ == '__main__':

@@ -11,6 +11,8 @@ import program
 ANSWER = (b'data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: {"choices":[{"delta":{},"finish_reason":"length"}]}\n\n'
           b'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1}}\n\ndata: [DONE]\n\n')
 
+MODELS = b'{"data":[{"id":"m"}]}'
+
 
 class Answer(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
@@ -22,6 +24,13 @@ class Answer(http.server.BaseHTTPRequestHandler):
         self.send_header('Content-Length', str(len(ANSWER)))
         self.end_headers()
         self.wfile.write(ANSWER)
+
+    def do_GET(self):
+        self.send_response(200 if self.path.endswith('/models') else 404)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(MODELS)))
+        self.end_headers()
+        self.wfile.write(MODELS)
 
     def log_message(self, *unused):
         pass
@@ -56,6 +65,13 @@ class LlmTlsTest(program.ProgramTest):
 
     def test_unknown_authority(self):
         self.refused(self.llm('localhost'), 3, 'certificate', '--ca-file')
+
+    def test_models_are_listed_over_the_same_route(self):
+        """Without --model: the certificates of --ca-file hold there, too."""
+        url = f'https://localhost:{self.server.server_port}/v1'
+        listed = self.aaco('llm', '--url', url, '--requests', 4, '--no-report', '--no-telemetry', '--json', '--ca-file', self.certificate)
+        self.assertEqual(listed.code, 0, listed.errors)
+        self.refused(self.aaco('llm', '--url', url, '--no-report'), 3, 'cannot list the models', 'certificate', '--ca-file')
 
     def test_other_host(self):
         self.refused(self.llm('127.0.0.1', '--ca-file', self.certificate), 3, 'certificate')

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
+#include <thread>
 
 #include "core/clock.h"
 #include "serving/prompts.h"
@@ -93,10 +96,11 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"no_end", Outcome::truncated, "without a finish reason"}, Bad{"cut", Outcome::truncated, "closed within the stream"},
         Bad{"reset", Outcome::reset, "reset"}, Bad{"cut_before_header", Outcome::reset, "closed the connection"},
         Bad{"error_in_stream", Outcome::stream_error, "out of blocks"}, Bad{"error_event", Outcome::stream_error, "engine died"},
-        Bad{"not_json", Outcome::protocol, "not a JSON object"}, Bad{"garbage", Outcome::protocol, "not HTTP/1.1"},
-        Bad{"http_429", Outcome::http_429, "slow down"}, Bad{"http_500", Outcome::http_5xx, "boom"},
-        Bad{"http_401", Outcome::http_4xx, "invalid API key"}, Bad{"no_model", Outcome::http_4xx, "does not exist"},
-        Bad{"html", Outcome::protocol, "HTML"}, Bad{"document", Outcome::protocol, "application/json instead of an event stream"},
+        Bad{"not_json", Outcome::protocol, "not a JSON object"}, Bad{"not_utf8", Outcome::protocol, "\"\xEF\xBF\xBD\xEF\xBF\xBD"},
+        Bad{"garbage", Outcome::protocol, "not HTTP/1.1"}, Bad{"http_429", Outcome::http_429, "slow down"},
+        Bad{"http_500", Outcome::http_5xx, "boom"}, Bad{"http_401", Outcome::http_4xx, "invalid API key"},
+        Bad{"no_model", Outcome::http_4xx, "does not exist"}, Bad{"html", Outcome::protocol, "HTML"},
+        Bad{"document", Outcome::protocol, "application/json instead of an event stream"},
         Bad{"oversized_line", Outcome::protocol, "larger than 16 MiB"}),
     [](const auto& one_case) { return std::string(one_case.param.scenario); });
 
@@ -118,6 +122,13 @@ TEST(Client, TokensComeFromUsageAndNotFromChunks) {
   EXPECT_EQ(record.content_chunks, 4);
   EXPECT_EQ(record.usage.output_tokens, 10);
   EXPECT_EQ(record.usage.cached_tokens, 3);
+}
+TEST(Client, ImpossibleUsageIsNotUsed) {
+  const RequestRecord record = one("plain,usage_percent=5000", 10);
+  EXPECT_EQ(record.outcome, Outcome::ok);
+  EXPECT_FALSE(record.usage.output_tokens);
+  EXPECT_NE(record.detail.find("500 output tokens, more than max_tokens (10)"), std::string::npos) << record.detail;
+  EXPECT_FALSE(one("plain,usage_percent=20", 10).usage.output_tokens);
 }
 TEST(Client, WithoutUsageTokensAreUnknown) { EXPECT_FALSE(one("no_usage").usage.output_tokens); }
 TEST(Client, ContinuousUsageCountsTokensPerChunk) {
@@ -142,6 +153,18 @@ TEST(Client, CancelsAsPlanned) {
   work.cancel_after_ns = 100 * kMs;
   EXPECT_EQ(load(server, "stall", work, {.concurrency = 1}, {.timeout_ns = 5000 * kMs}).requests.at(0).outcome,
             Outcome::cancelled);
+}
+TEST(Client, CancelsWithinAFewPercent) {
+  const FaultServer server;
+  Fixed work(1, 4);
+  work.cancel_after_ns = 100 * kMs;
+  std::int64_t least = INT64_MAX;  // of three: the machine may be busy
+  for (int i = 0; i < 3; ++i) {
+    const RequestRecord record = load(server, "stall", work).requests.at(0);
+    EXPECT_GE(record.end_ns - *record.sent_ns, 100 * kMs);
+    least = std::min(least, record.end_ns - *record.sent_ns);
+  }
+  EXPECT_LT(least, 190 * kMs);  // not at the next tenth of a second
 }
 TEST(Client, RetriesAreCounted) {
   const RequestRecord record = one("http_429", 4, {.retries = 2});
@@ -234,6 +257,19 @@ TEST(Client, SamplesItself) {
   const StageOutcome outcome = load(server, "plain,first_ms=150", Fixed(1, 1));
   ASSERT_FALSE(outcome.samples.empty());
   for (const ClientSample& sample : outcome.samples) EXPECT_GE(sample.loop_lag_ns, 0);
+}
+
+// A loop that is held up for 20 ms at each tick: bytes wait for it.
+TEST(Client, RecordsHowLongBytesWaited) {
+  const FaultServer server;
+  const StageOutcome outcome = load(server, "plain,period_us=1000", Fixed(1, 200), {.concurrency = 1}, {.stop = [] {
+                                      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                                      return false;
+                                    }});
+  std::int64_t longest = 0;
+  for (const ClientSample& sample : outcome.samples) longest = std::max(longest, sample.read_lag_ns.value_or(0));
+  if (longest == 0) GTEST_SKIP() << "the kernel gives no receive time stamps";
+  EXPECT_GT(longest, 5 * kMs);
 }
 
 core::Error refusal(const std::string& url) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "core/clock.h"
@@ -62,6 +63,10 @@ std::map<std::string, std::int64_t> parameters_of(const std::string& scenario) {
   return parameters;
 }
 
+// "plain,models=3": how the list of models fails.
+constexpr std::array kModelFaults = {"never",    "html",     "http_500", "garbage",
+                                     "http_401", "redirect", "document", "cut_before_header"};
+
 std::string reply(const std::string& status, const std::string& type, const std::string& body) {
   return "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
          body;
@@ -80,6 +85,13 @@ std::string tokens_of(std::int64_t form, const std::string& body) {
     if (text[i] != ' ' && (i == 0 || text[i - 1] == ' ')) tokens += (count++ == 0 ? "" : ",") + std::to_string(i);
   return reply("200 OK", "application/json",
                (form == 1 ? "{\"count\":" + std::to_string(count) + "," : std::string("{")) + "\"tokens\":[" + tokens + "]}");
+}
+
+// "plain,picky=1" does not know ignore_eos, 2 not stream_options, 3 neither.
+bool refuses_options(const Peer& peer, const std::string& body) {
+  const std::int64_t picky = peer.parameter("picky", 0);
+  const auto has = [&](const char* option) { return body.find(option) != std::string::npos; };
+  return ((picky & 1) != 0 && has("ignore_eos")) || ((picky & 2) != 0 && has("stream_options"));
 }
 
 // vLLM's metrics: /metrics,waiting=3,kv_percent=99/
@@ -157,13 +169,16 @@ void FaultServer::serve(int fd) {
       continue;
     }
     if (head.starts_with("GET ")) {
-      if (name == "metrics")
+      if (const auto fault = static_cast<std::size_t>(peer.parameter("models", 0)); fault > 0 && fault <= kModelFaults.size())
+        answer(kModelFaults[fault - 1], peer);
+      else if (name == "metrics")
         peer.raw(metrics_of(peer));
       else if (name == "html")
         peer.raw("HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>");
       else
         peer.raw(
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n{\"data\":[{\"id\":\"faulty\"}]}");
+      if (peer.close_after) break;
       continue;
     }
     {
@@ -171,7 +186,10 @@ void FaultServer::serve(int fd) {
       served->index = static_cast<std::int64_t>(log_.size());
       log_.push_back(served);
     }
-    if (!answer(name, peer)) peer.raw("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    if (refuses_options(peer, body))
+      peer.raw(reply("400 Bad Request", "application/json", R"({"error":{"message":"unknown field"}})"));
+    else if (!answer(name, peer))
+      peer.raw("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
     const std::lock_guard lock(mutex_);
     served->finished_ns = core::monotonic_ns();
     if (peer.close_after) break;

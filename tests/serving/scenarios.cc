@@ -34,7 +34,7 @@ void tokens(Peer& peer) {
 
 void finish(Peer& peer, bool with_usage = true, bool done = true) {
   peer.event(kFinish, 0);
-  if (with_usage) peer.event(usage(peer.max_tokens()), 0);
+  if (with_usage) peer.event(usage(peer.max_tokens() * peer.parameter("usage_percent", 100) / 100), 0);
   if (done) peer.event("[DONE]", 0);
   peer.end();
 }
@@ -213,6 +213,24 @@ const Named kScenarios[] = {
        tokens(peer);
        finish(peer, true, false);
      }},
+    {"held",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       peer.event(kFinish, 0);
+       peer.event(usage(peer.max_tokens()), 0);
+       peer.sleep_until(core::monotonic_ns() + 50'000'000);
+       peer.end();
+     }},
+    {"filtered",
+     [](Peer& peer) {
+       peer.stream_header();
+       peer.event(kRole, 0);
+       peer.event(R"({"choices":[{"index":0,"delta":{},"finish_reason":"content_filter"}]})", 0);
+       peer.event(usage(0), 0);
+       peer.event("[DONE]", 0);
+       peer.end();
+     }},
     {"no_usage",
      [](Peer& peer) {
        peer.stream_header();
@@ -303,6 +321,12 @@ const Named kScenarios[] = {
      [](Peer& peer) {
        peer.raw("SSH-2.0-OpenSSH_9.2\r\n\r\n");
        peer.close_after = true;
+     }},
+    {"not_utf8",
+     [](Peer& peer) {
+       peer.stream_header();
+       peer.event("{\"text\": \"\xff\xfe", 0);
+       peer.end();
      }},
     {"http_429",
      [](Peer& peer) {

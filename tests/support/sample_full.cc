@@ -79,6 +79,8 @@ void add_sections(report::Sections& sections) {
   llm.levels = {{"concurrency 4",
                  100,
                  98,
+                 5,
+                 1,
                  {{"timeout", 2}},
                  {{"llm.ttft_p50_ns", 1e7, "ns", trace::Interval{9e6, 1.1e7}, {}},
                   {"llm.requests_per_second", 12, "1/s", trace::Interval{11, 13}, {}}},

@@ -24,7 +24,7 @@ namespace {
 struct LlmOptions {
   workflows::LlmRequest request;
   LlmModelOptions in_process;
-  std::string duration, timeout, ramp, cancel_after, server_metrics;
+  std::string recover, duration, timeout, ramp, cancel_after, server_metrics;
   bool no_chunks = false, stop_at_eos = false, no_telemetry = false, json = false, no_report = false;
   bool self_test = false;
 };
@@ -72,6 +72,12 @@ void measure_server(Context& context, LlmOptions& options) {
   finish_session(context, outcome->session, options.json, options.no_report);
   if (!options.json && !context.quiet) context.print(outcome->definitions);
   if (outcome->all_failed) context.fail({core::ErrorCode::io, "no request succeeded: " + outcome->failure, {}, {}});
+}
+
+void recover(Context& context, const LlmOptions& options) {
+  const auto outcome = workflows::recover_llm(options.recover, make_services(context));
+  if (!outcome) return context.fail(outcome.error());
+  finish_session(context, outcome->session, options.json, options.no_report);
 }
 
 void measure_model(Context& context, const CLI::App& verb, LlmOptions& options) {
@@ -260,6 +266,11 @@ void add_llm(CLI::App& app, Context& context) {
   verb->add_flag("--self-test", options->self_test,
                  "Measure the client itself against a built-in server and store its ceiling in chunks per second")
       ->excludes("--url");
+  verb->add_option("--recover", options->recover,
+                   "Make a session of the requests of a killed load that had ended (id, path or tag:NAME)")
+      ->excludes("--url")
+      ->excludes("--self-test")
+      ->type_name("SESSION");
   verb->add_option("--definitions", request.definitions,
                    "Also print the figures as these tools define them: vllm, guidellm, aiperf")
       ->type_name("TOOLS");
@@ -271,6 +282,9 @@ void add_llm(CLI::App& app, Context& context) {
       "Latency counts from the time a request was due, not from when it was sent. The first token is the first chunk with "
       "content,\n"
       "not the one with the role. Tokens are counted by the server's usage, not by chunks.\n\n"
+      "Ctrl-C ends the load early: the data collected is kept and analysed, the session is marked interrupted and the exit code "
+      "is\n"
+      "0. A second Ctrl-C terminates immediately; --recover then makes a session of the requests that had ended.\n\n"
       "Examples:\n  aaco llm --url http://localhost:8000/v1 --concurrency 4 --requests 100\n"
       "  aaco llm --url http://localhost:8000/v1 --rate 10 --duration 60s --slo ttft=200ms,tpot=50ms\n"
       "  aaco llm --url http://localhost:8000/v1 --concurrency 1,2,4,8,16 --sweep\n"
@@ -280,6 +294,7 @@ void add_llm(CLI::App& app, Context& context) {
   add_llm_model_options(*verb, options->in_process);
   verb->callback([&context, options, verb] {
     if (options->self_test) return test_client(context, *options);
+    if (!options->recover.empty()) return recover(context, *options);
     if (options->request.url.empty()) return measure_model(context, *verb, *options);
     if (auto status = refuse_llm_model_options(*verb); !status) return context.fail(status.error());
     measure_server(context, *options);

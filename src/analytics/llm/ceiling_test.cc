@@ -57,6 +57,13 @@ TEST(ServerIsLimit, NotWhereTheClientWaitedForACpu) {
       {.planned_per_second = 100, .received_per_second = 80, .client_cpu_ratio = 0.5, .client_run_queue_ratio = 0.45}));
 }
 
+TEST(ServerIsLimit, WhereItsOwnCpuIsBusy) {
+  CeilingStep step{.planned_per_second = 100, .received_per_second = 80, .client_cpu_ratio = 0.93, .server_cpu_ratio = 0.98};
+  EXPECT_TRUE(server_is_limit(step));
+  step.received_per_second = 99;
+  EXPECT_FALSE(server_is_limit(step));  // it wrote what was planned: the client has no room
+}
+
 OwnLimit judged(double chunks_per_second, std::optional<double> offered, std::optional<double> ceiling) {
   Load load;
   load.chunks_per_second = chunks_per_second;

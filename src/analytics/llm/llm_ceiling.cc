@@ -20,8 +20,8 @@ bool keeps_up(const CeilingStep& step) {
 }
 
 bool server_is_limit(const CeilingStep& step) {
-  return step.received_per_second < kKeptUp * step.planned_per_second &&
-         step.client_cpu_ratio + step.client_run_queue_ratio <= kBusyClient;
+  if (step.received_per_second >= kKeptUp * step.planned_per_second) return false;
+  return step.server_cpu_ratio >= kBusyServer || step.client_cpu_ratio + step.client_run_queue_ratio <= kBusyClient;
 }
 
 CeilingSearch::CeilingSearch(double first_per_second, double tolerance_ratio)

@@ -268,6 +268,24 @@ TEST(SloText, Refusals) {
   for (const char* text : {"", "ttft", "ttft=", "ttft=x", "ttft=0", "ttft=-1s", "latency=1s", "ttft=1s,ttft=2s", "ttft=1s,"})
     EXPECT_FALSE(parse_slo(text)) << text;
 }
+TEST(SloText, ANumberNeedsItsUnit) {
+  const auto slo = parse_slo("ttft=200");
+  ASSERT_FALSE(slo);
+  EXPECT_EQ(slo.error().message, "invalid SLO 'ttft=200': missing unit");
+  EXPECT_EQ(slo.error().remedy, "write ttft=200ms or ttft=200s");
+  EXPECT_FALSE(parse_slo("ttft=200ms,tpot=0.5"));
+}
+TEST(Metrics, SharesHaveAnInterval) {
+  Rows rows;
+  for (int i = 0; i < 9; ++i) rows.add(i, i, i + 5, 1, 3);
+  rows.fail(9, "timeout");
+  for (const auto& metric : metrics_of(rows.load(), {}))
+    if (metric.id == "llm.availability_ratio") {
+      ASSERT_TRUE(metric.ci95);
+      EXPECT_NEAR(metric.ci95->low, 0.555, 1e-3);
+      EXPECT_NEAR(metric.ci95->high, 0.9975, 1e-4);
+    }
+}
 
 TEST(Metrics, UnmeasuredIsLeftOut) {
   Rows rows;

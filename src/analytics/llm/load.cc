@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "analytics/llm.h"
+#include "analytics/llm/drift.h"
 
 namespace aaco::analytics::llm {
 namespace {
@@ -29,7 +30,8 @@ Gaps gaps_of(const std::unordered_map<std::int64_t, const trace::LlmRequestRow*>
     if (request == complete.end() || !is_output(names.text(chunk.kind))) continue;
     const auto& row = *request->second;
     const bool one_each = row.output_tokens && *row.output_tokens == row.content_chunks;
-    const std::int64_t tokens = chunk.tokens.value_or(one_each ? 1 : 0);
+    std::int64_t tokens = chunk.tokens.value_or(one_each ? 1 : 0);
+    if (tokens > row.output_tokens.value_or(0)) tokens = 0;  // a count that is not believed
     gaps.tokens_known = gaps.tokens_known && tokens > 0;
     const auto [before, first] = last.try_emplace(chunk.request, chunk.time_ns);
     if (!first) {
@@ -49,26 +51,39 @@ struct Window {
   [[nodiscard]] double seconds() const { return span(from, to) * 1e-9; }
 };
 
-// Per second of the window, each request by the share of its own time that lies within it: ends alone, which come in bursts where
-// requests run in step, would be counted over one burst less or more.
-Rates rates_of(std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window window, bool tokens_known) {
+// The time of a response that did not wait for others: the 5 % quantile of complete ones, from their sending.
+double own_time_ns(std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names) {
+  std::vector<double> times;
+  for (const auto& row : requests)
+    if (names.text(row.outcome) == "ok" && row.sent_ns) times.push_back(span(*row.sent_ns, row.end_ns));
+  if (times.empty()) return 0;
+  std::sort(times.begin(), times.end());
+  return stats::quantile_of_sorted(times, 0.05);
+}
+
+// Per second of the window, each request by the share of its last `own_ns` that lies within it. Ends alone, which come in bursts
+// where requests run in step, would be counted over one burst less or more; with all of their time, requests that wait in a
+// growing queue would count before they are served.
+Rates rates_of(std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window window, double own_ns,
+               bool tokens_known) {
   double complete = 0, failed = 0, output = 0, prompt = 0;
+  bool prompts_known = true;
   for (const auto& row : requests) {
-    const std::int64_t from = std::max(row.scheduled_ns, window.from), to = std::min(row.end_ns, window.to);
+    const std::int64_t begin = std::max(row.scheduled_ns, row.end_ns - static_cast<std::int64_t>(own_ns));
+    const std::int64_t from = std::max(begin, window.from), to = std::min(row.end_ns, window.to);
     if (to < from || names.text(row.outcome) == "cancelled") continue;
-    const double share = row.end_ns > row.scheduled_ns ? span(from, to) / span(row.scheduled_ns, row.end_ns) : 1;
+    const double share = row.end_ns > begin ? span(from, to) / span(begin, row.end_ns) : 1;
     const bool ok = names.text(row.outcome) == "ok";
     (ok ? complete : failed) += share;
     if (!ok) continue;
     output += share * static_cast<double>(row.output_tokens.value_or(0));
+    prompts_known = prompts_known && row.prompt_tokens.has_value();
     prompt += share * static_cast<double>(row.prompt_tokens.value_or(0));
   }
   const double seconds = std::max(1e-9, window.seconds());
   Rates rates{.requests_per_second = complete / seconds, .failures_per_second = failed / seconds};
-  if (tokens_known) {
-    rates.output_tokens_per_second = output / seconds;
-    rates.prompt_tokens_per_second = prompt / seconds;
-  }
+  if (tokens_known) rates.output_tokens_per_second = output / seconds;
+  if (prompts_known && complete > 0) rates.prompt_tokens_per_second = prompt / seconds;
   return rates;
 }
 
@@ -85,11 +100,11 @@ bool is_good(const trace::LlmRequestRow& row, const RequestTimes& times, const G
 }
 
 void add_steady(Load& load, std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window whole,
-                std::int64_t first_end, std::int64_t last_due) {
+                double own_ns, std::int64_t first_end, std::int64_t last_due) {
   const Window steady{first_end, last_due};
   if (steady.to <= steady.from || steady.seconds() < kSteadyShare * whole.seconds()) return;
   load.steady_s = steady.seconds();
-  load.steady = rates_of(requests, names, steady, load.tokens_unknown == 0);
+  load.steady = rates_of(requests, names, steady, own_ns, load.tokens_unknown == 0);
 }
 
 struct Series {
@@ -140,6 +155,8 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     open_ns += span(row.scheduled_ns, row.end_ns);
     all_chunks += row.content_chunks;
     asked += row.output_tokens_asked;
+    load.retries += row.retries;
+    load.reconnects += row.reconnects;
     const std::string outcome(names.text(row.outcome));
     if (outcome == "cancelled") {
       ++load.cancelled;
@@ -154,6 +171,7 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     complete.emplace(row.request, &row);
     load.without_output += row.content_chunks == 0 ? 1 : 0;
     load.tokens_unknown += row.output_tokens ? 0 : 1;
+    if (row.detail.value != 0 && ++load.usage_rejected == 1) load.usage_example = names.text(row.detail);
     tokens += row.output_tokens.value_or(0);
     token_chunks += row.output_tokens ? row.content_chunks : 0;
   }
@@ -170,6 +188,7 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     series.add(times);
     good += !slo.empty() && is_good(row, times, gaps, slo) ? 1 : 0;
   }
+  load.drifts = drifts_of(requests, names);
   load.ttft = stats::summarize(series.ttft);
   load.ttft_values = series.ttft;
   std::sort(load.ttft_values.begin(), load.ttft_values.end());
@@ -182,8 +201,9 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   load.itl_known = gaps.tokens_known && !gaps.between_tokens.empty();
   if (load.itl_known) load.itl = stats::summarize(gaps.between_tokens);
   load.duration_s = whole.seconds();
-  load.rates = rates_of(requests, names, whole, load.tokens_unknown == 0);
-  if (load.complete > 0) add_steady(load, requests, names, whole, first_end, last_due);
+  const double own_ns = own_time_ns(requests, names);
+  load.rates = rates_of(requests, names, whole, own_ns, load.tokens_unknown == 0);
+  if (load.complete > 0) add_steady(load, requests, names, whole, own_ns, first_end, last_due);
   if (last_due > whole.from)
     load.offered_per_second = static_cast<double>(requests.size() - 1) / (span(whole.from, last_due) * 1e-9);
   load.chunks_per_second = static_cast<double>(all_chunks) / std::max(1e-9, load.duration_s);
@@ -192,7 +212,9 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   load.mean_open = open_ns / std::max(1.0, span(whole.from, whole.to));
   if (load.e2el.mean) load.little_open = load.rates.requests_per_second * *load.e2el.mean * 1e-9;
   if (!slo.empty()) {
-    load.goodput_per_second = static_cast<double>(good) / std::max(1e-9, load.duration_s);
+    const Rates& rates = load.steady ? *load.steady : load.rates;
+    load.goodput_per_second =
+        rates.requests_per_second * static_cast<double>(good) / static_cast<double>(std::max<std::int64_t>(1, load.complete));
     load.good_ratio = static_cast<double>(good) / static_cast<double>(std::max<std::int64_t>(1, load.requests));
   }
   return load;

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
 #include "analytics/llm.h"
 #include "core/numbers.h"
+#include "stats/proportion.h"
 
 namespace aaco::analytics::llm {
 namespace {
@@ -25,6 +27,11 @@ void add_summary(trace::Metrics& metrics, const std::string& name, const stats::
   quantile("p90", summary.p90);
   quantile("p95", summary.p95);
   quantile("p99", summary.p99);
+}
+
+void add_share(trace::Metrics& metrics, std::string id, double share, std::int64_t requests) {
+  const auto good = std::clamp<std::int64_t>(std::llround(share * static_cast<double>(requests)), 0, requests);
+  metrics.push_back({std::move(id), share, "ratio", interval_of(stats::proportion_interval(good, requests)), {}});
 }
 
 // "12.4", "1,066".
@@ -64,7 +71,7 @@ trace::Metrics metrics_of(const Load& load, const OwnLimit& client) {
   trace::Metrics metrics;
   metrics.push_back({"llm.request_count", static_cast<double>(load.requests), "count", {}, {}});
   metrics.push_back({"llm.failed_count", static_cast<double>(load.requests - load.complete), "count", {}, {}});
-  if (load.requests > 0) metrics.push_back({"llm.availability_ratio", load.availability_ratio, "ratio", {}, {}});
+  if (load.requests > 0) add_share(metrics, "llm.availability_ratio", load.availability_ratio, load.requests);
   add_summary(metrics, "ttft", load.ttft);
   add_summary(metrics, "ttft_sent", load.ttft_sent);
   add_summary(metrics, "tpot", load.tpot);
@@ -79,7 +86,7 @@ trace::Metrics metrics_of(const Load& load, const OwnLimit& client) {
   add(metrics, "llm.prompt_tokens_per_second", rates.prompt_tokens_per_second, "1/s");
   if (load.offered_per_second > 0) add(metrics, "llm.offered_per_second", load.offered_per_second, "1/s");
   add(metrics, "llm.goodput_per_second", load.goodput_per_second, "1/s");
-  add(metrics, "llm.good_ratio", load.good_ratio, "ratio");
+  if (load.good_ratio && load.requests > 0) add_share(metrics, "llm.good_ratio", *load.good_ratio, load.requests);
   add(metrics, "llm.effective_concurrency", load.mean_open, "count");
   add(metrics, "llm.tokens_per_chunk", load.tokens_per_chunk, "count");
   add(metrics, "llm.client_cpu_ratio", client.cpu_ratio, "ratio");

@@ -11,7 +11,8 @@ core::Result<Slo> parse_slo(std::string_view text) {
   for (const std::string_view field : core::split(text, ',')) {
     const std::size_t equals = field.find('=');
     const std::string_view name = core::trim(field.substr(0, equals));
-    const auto limit = equals == std::string_view::npos ? std::nullopt : core::parse_duration_ns(field.substr(equals + 1));
+    const std::string_view value = equals == std::string_view::npos ? "" : core::trim(field.substr(equals + 1));
+    const auto limit = core::parse_duration_ns(value);
     auto* place = name == "ttft"   ? &slo.ttft_ns
                   : name == "tpot" ? &slo.tpot_ns
                   : name == "itl"  ? &slo.itl_ns
@@ -20,6 +21,9 @@ core::Result<Slo> parse_slo(std::string_view text) {
     if (place == nullptr || !limit || *limit <= 0 || *place)
       return core::fail(core::ErrorCode::invalid_argument, fmt::format("invalid SLO '{}'", field),
                         "expected limits such as ttft=200ms,tpot=50ms,itl=100ms,e2el=5s");
+    if (value.find_first_not_of("0123456789.+-eE") == std::string_view::npos)
+      return core::fail(core::ErrorCode::invalid_argument, fmt::format("invalid SLO '{}': missing unit", field),
+                        fmt::format("write {}={}ms or {}={}s", name, value, name, value));
     *place = *limit;
   }
   return slo;

@@ -13,7 +13,7 @@ namespace {
 
 using stats::Verdict;
 
-constexpr std::string_view kMedian = "latency.p50_ns", kMean = "latency.mean_ns";
+constexpr std::string_view kMedian = "latency.p50_ns", kMean = "latency.mean_ns", kAvailability = "llm.availability_ratio";
 
 bool is_served(std::string_view id) { return id.starts_with("llm."); }
 bool is_time(std::string_view id) {
@@ -49,13 +49,16 @@ void let_kernels_decide(std::vector<MetricResult>& metrics) {
 }
 
 // A server is worse where any of what it is judged by got worse: an unchanged first token does not make slower tokens equal. The
-// regression that is least likely chance decides, corrected for being one of several (Holm).
+// regression that is least likely chance decides, corrected for being one of several (Holm). Requests that fail cost nothing: a
+// gain in time does not make up for them.
 void let_served_decide(std::vector<MetricResult>& metrics, std::vector<std::string>& notes) {
   constexpr double kError = 0.05;
   const MetricResult& first = metrics.front();
-  if (!is_served(first.id) || changed(first)) return;
-  const auto chance = [](const MetricResult& one) {
-    return is_served(one.id) && one.verdict == Verdict::regression ? one.p_holm.value_or(1) : 1;
+  if (!is_served(first.id) || first.verdict == Verdict::regression) return;
+  const bool faster = changed(first);
+  const auto chance = [faster](const MetricResult& one) {
+    const bool may_decide = faster ? one.id == kAvailability : is_served(one.id);
+    return may_decide && one.verdict == Verdict::regression ? one.p_holm.value_or(1) : 1;
   };
   const auto found =
       std::min_element(metrics.begin(), metrics.end(), [&](const auto& x, const auto& y) { return chance(x) < chance(y); });

@@ -71,6 +71,19 @@ TEST(SideVerdict, SlowerTokensDecideBesideAnUnchangedFirstToken) {
   EXPECT_EQ(decide(named, kFirstDecides).verdict, "equivalent") << "the user named the metric";
 }
 
+TEST(SideVerdict, FailuresDecideAgainstFasterAnswers) {
+  const auto sides = [](const std::string& worse) {
+    std::vector<MetricResult> metrics = {metric("llm.ttft_p50_ns", Verdict::improvement, -0.4),
+                                         metric(worse, Verdict::regression, -0.3)};
+    metrics[1].p_holm = 0.001;
+    return metrics;
+  };
+  auto failing = sides("llm.availability_ratio");
+  EXPECT_EQ(decide(failing, kKernels).verdict, "regression");
+  auto slower = sides("llm.e2el_p50_ns");
+  EXPECT_EQ(decide(slower, kKernels).verdict, "improvement");
+}
+
 TEST(SideVerdict, AMedianThatStayedDoesNotHideAMeanThatRegressed) {
   const auto sides = [](double low) {
     std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::equivalent),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
@@ -11,6 +13,7 @@
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 
 #include "core/clock.h"
 #include "core/files.h"
@@ -22,6 +25,7 @@ using boost::system::error_code;
 using core::monotonic_ns;
 
 constexpr std::int64_t kMaxCertificates = 16 << 20;
+constexpr std::int64_t kLongestReadLagNs = 60'000'000'000;  // longer: the real-time clock was set in between
 
 std::string system_message() { return error_code(errno, boost::system::system_category()).message(); }
 
@@ -41,6 +45,28 @@ core::Status prepare_tls(Route& route) {
     return core::fail(core::ErrorCode::invalid_input, fmt::format("'{}' has no PEM certificate", route.target.ca_file),
                       "--ca-file expects the certificates of authorities in PEM");
   return {};
+}
+
+struct Received {
+  ssize_t size = 0;
+  std::optional<std::int64_t> arrived_realtime_ns;  // the last of the bytes, in the kernel
+};
+
+Received receive(int socket, ReadBuffer& buffer) {
+  iovec bytes{buffer.data(), buffer.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(timespec))> control{};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  Received received{.size = ::recvmsg(socket, &message, MSG_DONTWAIT), .arrived_realtime_ns = {}};
+  const cmsghdr* const note = received.size > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (note == nullptr || note->cmsg_level != SOL_SOCKET || note->cmsg_type != SCM_TIMESTAMPNS) return received;
+  timespec time{};
+  std::memcpy(&time, CMSG_DATA(note), sizeof time);
+  received.arrived_realtime_ns = time.tv_sec * 1'000'000'000 + time.tv_nsec;
+  return received;
 }
 
 // Connects to one endpoint and lets go again.
@@ -147,6 +173,8 @@ void Channel::ready() {
 bool Channel::leave_asio() {
   error_code error;
   plain_ = core::FileDescriptor(socket_.release(error));
+  const int on = 1;
+  (void)::setsockopt(plain_.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);  // refused: the lag of reads is not recorded
   return !error && poller_.add(plain_.get(), shared_from_this());
 }
 
@@ -157,8 +185,12 @@ void Channel::on_ready(bool readable, bool writable) {
 }
 
 void Channel::on_readable() {
-  const ssize_t size = ::recv(plain_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+  const auto [size, arrived_ns] = receive(plain_.get(), buffer_);
   const std::int64_t time_ns = monotonic_ns();
+  if (arrived_ns) {
+    const std::int64_t waited_ns = core::SystemClock().now_ns(core::ClockId::realtime) - *arrived_ns;
+    if (waited_ns < kLongestReadLagNs) poller_.note_read_lag(waited_ns);
+  }
   if (size > 0) return deliver({buffer_.data(), static_cast<std::size_t>(size)}, time_ns);
   if (size == 0) return lose(Outcome::reset, error_code(asio::error::eof).message(), true);
   if (errno != EAGAIN && errno != EINTR) lose(Outcome::reset, system_message(), false);

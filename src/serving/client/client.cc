@@ -10,6 +10,7 @@
 #include "core/numbers.h"
 #include "serving/client/channel.h"
 #include "serving/client/exchange.h"
+#include "serving/client/model_list.h"
 #include "serving/client/own_state.h"
 
 namespace aaco::serving {
@@ -94,6 +95,7 @@ struct Client::State final : Exchange::Host {
   asio::steady_timer due_timer{io}, tick_timer{io};
   std::optional<OwnState> own;
   Progress progress;
+  std::int64_t shortest_cancel_ns = INT64_MAX;  // of the requests of all stages
   std::int64_t open = 0, retrying = 0, next_deadline_check_ns = 0, next_report_ns = 0;
   bool fill_posted = false, finished = false;
 };
@@ -162,6 +164,7 @@ void Client::State::admit() {
 }
 
 void Client::State::begin(Ready ready, RequestRecord record, bool fresh) {
+  if (ready.work.cancel_after_ns) shortest_cancel_ns = std::min(shortest_cancel_ns, *ready.work.cancel_after_ns);
   if (record.admitted_ns == 0) record.admitted_ns = monotonic_ns();
   outcome.peak_open = std::max(outcome.peak_open, ++open);
   ++progress.sent;
@@ -264,7 +267,10 @@ void Client::State::arm_tick(std::int64_t due_ns) {
 
 void Client::State::on_tick(std::int64_t due_ns) {
   const std::int64_t now = monotonic_ns();
-  if (const auto sample = own->tick(due_ns, now, open)) outcome.samples.push_back(*sample);
+  if (auto sample = own->tick(due_ns, now, open)) {
+    sample->read_lag_ns = poller.take_read_lag();
+    outcome.samples.push_back(*sample);
+  }
   dead.clear();
   if (now >= next_deadline_check_ns) check_deadlines(now);
   if (!outcome.stopped && options.stop && options.stop()) stop_all(now);
@@ -274,7 +280,8 @@ void Client::State::on_tick(std::int64_t due_ns) {
 }
 
 void Client::State::check_deadlines(std::int64_t now_ns) {
-  next_deadline_check_ns = now_ns + std::clamp<std::int64_t>(options.timeout_ns / 50, OwnState::kTickNs, 100'000'000);
+  next_deadline_check_ns =
+      now_ns + std::clamp<std::int64_t>(std::min(options.timeout_ns, shortest_cancel_ns) / 50, OwnState::kTickNs, 100'000'000);
   std::vector<Exchange*> open_exchanges;
   for (const auto& [exchange, owner] : live) open_exchanges.push_back(exchange);
   for (Exchange* exchange : open_exchanges) {
@@ -333,6 +340,8 @@ core::Result<Client> Client::open(const Target& target, ClientOptions options) {
 Client::Client(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Client::Client(Client&&) noexcept = default;
 Client::~Client() = default;
+
+core::Result<ModelList> Client::models(std::int64_t timeout_ns) const { return list_models(state_->route, timeout_ns); }
 
 core::Result<StageOutcome> Client::run(const Stage& stage, WorkSource& work) {
   State& state = *state_;

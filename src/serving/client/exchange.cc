@@ -3,52 +3,35 @@
 #include <fmt/format.h>
 
 #include "core/clock.h"
-#include "core/strings.h"
+#include "core/json.h"
+#include "serving/client/reply_text.h"
+#include "serving/usage.h"
 
 namespace aaco::serving {
 namespace {
 
 constexpr std::size_t kMaxErrorBody = 64 << 10;  // what is kept of a reply that is no stream
 constexpr std::size_t kMaxDetail = 300;
-
-Outcome outcome_of_status(int status) {
-  if (status == 429) return Outcome::http_429;
-  if (status >= 500) return Outcome::http_5xx;
-  if (status >= 400) return Outcome::http_4xx;
-  return Outcome::protocol;
-}
-
-bool looks_like_html(std::string_view body) {
-  const std::string start = core::to_lower(core::trim(body.substr(0, 200)));
-  return start.starts_with("<!doctype html") || start.starts_with("<html");
-}
-
-// What a reply that is no event stream says, for a person.
-std::string describe(int status, std::string_view content_type, std::string_view body) {
-  std::string message = error_message(body);
-  if (message.empty() && looks_like_html(body)) message = "the server returned HTML instead of an event stream";
-  if (message.empty() && status == 200)
-    message = fmt::format("the server returned {} instead of an event stream",
-                          content_type.empty() ? "no content type" : std::string(content_type));
-  if (message.empty()) message = std::string(core::trim(body.substr(0, 120)));
-  return status == 200 ? message : fmt::format("HTTP {}{}{}", status, message.empty() ? "" : ": ", message);
-}
+constexpr std::string_view kExpected = "an event stream";
 
 }  // namespace
 
-std::string request_text(const Target& target, const Work& work) {
+std::string request_header(const Target& target, std::string_view method, std::string_view path, std::string_view more) {
   // Through a proxy without a tunnel the request names the whole URL.
   const std::string prefix = target.proxy && !target.tls ? target.url() : target.base_path;
-  std::string text = fmt::format(
-      "POST {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: aaco\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
-      "Accept-Encoding: identity\r\nContent-Length: {}\r\n",
-      prefix, work.path, target.host_header(), work.body.size());
+  std::string text =
+      fmt::format("{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: aaco\r\n{}", method, prefix, path, target.host_header(), more);
   if (target.proxy && !target.tls && !target.proxy_authorization.empty())
     text += fmt::format("Proxy-Authorization: {}\r\n", target.proxy_authorization);
   for (const auto& [name, value] : target.headers) text += fmt::format("{}: {}\r\n", name, value);
-  text += "\r\n";
-  text += work.body;
   return text;
+}
+
+std::string request_text(const Target& target, const Work& work) {
+  const std::string more = fmt::format(
+      "Content-Type: application/json\r\nAccept: text/event-stream\r\nAccept-Encoding: identity\r\nContent-Length: {}\r\n",
+      work.body.size());
+  return request_header(target, "POST", work.path, more) + "\r\n" + work.body;
 }
 
 Exchange::Exchange(Host& host, ChunkReader& reader, RequestRecord record, Work work, std::string text)
@@ -122,6 +105,7 @@ void Exchange::take_chunk(const Chunk& chunk, std::int64_t time_ns) {
     record_.last_token_ns = time_ns;
     ++record_.content_chunks;
     record_.content_bytes += chunk.bytes;
+    record_.tool_call = record_.tool_call || chunk.kind == ChunkKind::tool_call;
     answer_ += chunk.text;
   }
   if (!chunk.finish_reason.empty()) record_.finish_reason = chunk.finish_reason;
@@ -139,10 +123,16 @@ void Exchange::conclude(std::int64_t time_ns, bool cut) {
   if (!response_.location().empty() && *record_.http_status >= 300 && *record_.http_status < 400)
     return end(Outcome::protocol, fmt::format("HTTP {}: redirected to {}", *record_.http_status, response_.location()), time_ns);
   if (record_.http_status && *record_.http_status != 200)
-    return end(outcome_of_status(*record_.http_status), describe(*record_.http_status, response_.content_type(), body_), time_ns);
-  if (!cut && !is_stream_) return end(Outcome::protocol, describe(200, response_.content_type(), body_), time_ns);
+    return end(outcome_of_status(*record_.http_status),
+               describe_reply(*record_.http_status, response_.content_type(), body_, kExpected), time_ns);
+  if (!cut && !is_stream_)
+    return end(Outcome::protocol, describe_reply(200, response_.content_type(), body_, kExpected), time_ns);
   // Without [DONE] an answer that gave its reason to finish is whole, and ended with its last content.
-  if (!record_.finish_reason.empty()) return end(Outcome::ok, {}, record_.last_token_ns.value_or(time_ns));
+  if (!record_.finish_reason.empty()) {
+    const std::int64_t ended_ns = record_.last_token_ns.value_or(time_ns);
+    record_.held_ns = time_ns - ended_ns;
+    return end(Outcome::ok, {}, ended_ns);
+  }
   end(Outcome::truncated,
       cut ? "the connection was closed within the stream" : "the stream ended without a finish reason or [DONE]", time_ns);
 }
@@ -176,8 +166,9 @@ void Exchange::end(Outcome outcome, std::string detail, std::int64_t time_ns) {
   ended_ = true;
   record_.outcome = outcome;
   detail.resize(std::min(detail.size(), kMaxDetail));
-  record_.detail = std::move(detail);
+  record_.detail = core::Json::parse(core::Json(std::move(detail)).dump(-1)).value_or(core::Json()).text();  // valid UTF-8
   record_.end_ns = time_ns;
+  if (outcome == Outcome::ok) check_usage(record_);
   host_.on_ended(*this);
 }
 

@@ -74,6 +74,8 @@ class Exchange final : public Channel::Listener {
   bool ended_ = false, released_ = false, is_stream_ = false, reused_ = false;
 };
 
+// The header of a request to a path below the base path, without the empty line that ends it. `more`: lines of this request.
+std::string request_header(const Target& target, std::string_view method, std::string_view path, std::string_view more);
 // The text of the request as it goes over the wire.
 std::string request_text(const Target& target, const Work& work);
 

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/handles.h"
@@ -26,6 +30,9 @@ class Poller {
   void want_write(int socket, bool wanted);
   // Before the socket is closed.
   void remove(int socket);
+  // Bytes waited for so long in the kernel until they were read; the longest since the last call of take_read_lag().
+  void note_read_lag(std::int64_t ns) { read_lag_ns_ = std::max(read_lag_ns_.value_or(0), ns); }
+  std::optional<std::int64_t> take_read_lag() { return std::exchange(read_lag_ns_, std::nullopt); }
 
  private:
   void arm();
@@ -33,6 +40,7 @@ class Poller {
 
   boost::asio::posix::stream_descriptor epoll_;
   std::vector<std::shared_ptr<Socket>> owners_;  // by descriptor
+  std::optional<std::int64_t> read_lag_ns_;
 };
 
 }  // namespace aaco::serving

@@ -81,6 +81,10 @@ constexpr std::array<std::string_view, 9> kUsualLlm = {"llm.ttft_p50_ns",
                                                        "llm.good_ratio",
                                                        "llm.availability_ratio"};
 
+// Failed requests matter from this share on: a server with more of them holds no load (analytics::llm::keeps).
+constexpr std::string_view kAvailability = "llm.availability_ratio";
+constexpr double kAvailabilityLost = 0.01;
+
 // Counts that follow from the program and not from chance.
 constexpr std::array<std::string_view, 3> kExact = {"gpu.kernel_count", "node.execution_count",
                                                     "launch.kernel_amplification_ratio"};
@@ -177,6 +181,8 @@ MetricInput input_of(const std::string& id, std::optional<std::int64_t> device, 
     metric.threshold_ratio = budget->second.threshold_ratio;
     metric.better = budget->second.better;
   }
+  if (id == kAvailability && !choice.budgets.contains(id))
+    metric.threshold_ratio = std::min(metric.threshold_ratio, kAvailabilityLost);
   metric.exact = std::find(kExact.begin(), kExact.end(), id) != kExact.end();
   if (const auto* latency = latency_statistic(id)) metric.statistic = latency->statistic;
   if (id.starts_with("llm.")) metric.statistic = llm_statistic(id);

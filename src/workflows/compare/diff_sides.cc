@@ -15,6 +15,7 @@
 #include "tracelake/lake.h"
 #include "workflows/baseline_side.h"
 #include "workflows/compare/llm_series.h"
+#include "workflows/session/llm_journal.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/noise.h"
 #include "workflows/session/traced_devices.h"
@@ -61,7 +62,8 @@ core::Result<std::vector<FoundSession>> find_all(const std::string& name, const 
 core::Status check(const FoundSession& found) {
   const std::string& id = found.manifest.id.text;
   if (found.manifest.state == "incomplete")
-    return core::fail(ErrorCode::invalid_input, "session " + id + " is incomplete and cannot be compared", "run it again");
+    return core::fail(ErrorCode::invalid_input, "session " + id + " is incomplete and cannot be compared",
+                      core::exists(core::join_path(found.path, kLlmJournal)) ? "aaco llm --recover " + id : "run it again");
   if (trace::is_summary_kind(found.manifest.kind))
     return core::fail(ErrorCode::invalid_input,
                       "session " + id + " is a summary of kind " + found.manifest.kind + " without measurements",
@@ -129,6 +131,8 @@ core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_dist
   AACO_ASSIGN(session.metrics, read_metrics(session.path));
   if (session.kind == "llm") {
     AACO_ASSIGN(auto series, llm_series(session.path));
+    // Of several levels the one that counts: its latency is that of the requests there.
+    if (const auto latency = series.find("llm.e2el_p50_ns"); latency != series.end()) session.iterations = latency->second;
     session.series.merge(series);
   }
   if (const auto batch = found.manifest.outcome.batch) session.items_per_iteration = static_cast<double>(*batch);

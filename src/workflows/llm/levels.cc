@@ -27,8 +27,8 @@ void write_iterations(const RanLevel& ran, std::int64_t& next, trace::Sink& sink
 }
 
 core::Result<RanLevel> run_level(serving::Client& client, const LlmPlan& plan, const LlmLevel& level, const LlmRequest& request,
-                                 std::uint64_t stream) {
-  LlmWork work(plan, level, stream);
+                                 std::uint64_t stream, RequestJournal& journal) {
+  LlmWork work(plan, level, stream, &journal);
   RanLevel ran{.phase = {}, .load = level.name, .outcome = {}, .answers = {}};
   AACO_ASSIGN(
       ran.outcome,
@@ -66,11 +66,14 @@ core::Status check_file_limit(const LlmPlan& plan, const LlmRequest& request) {
 }
 
 core::Result<std::vector<RanLevel>> run_levels(serving::Client& client, const LlmPlan& plan, const LlmRequest& request,
-                                               SessionDraft& draft, const Services& services) {
+                                               SessionDraft& draft, RequestJournal& journal, const Services& services) {
   std::vector<RanLevel> all;
+  std::int64_t first_request = 0;
   const auto run = [&](const LlmLevel& level, const std::string& phase, std::uint64_t stream) -> core::Status {
     services.progress(phase == "warmup" ? "warming up" : level.name);
-    AACO_ASSIGN(RanLevel ran, run_level(client, plan, level, request, stream));
+    journal.begin_level(phase, level.name, first_request);
+    AACO_ASSIGN(RanLevel ran, run_level(client, plan, level, request, stream, journal));
+    first_request += static_cast<std::int64_t>(ran.outcome.requests.size());
     ran.phase = phase;
     draft.phase(phase, ran.outcome.start_ns, ran.outcome.end_ns);
     all.push_back(std::move(ran));

@@ -9,6 +9,7 @@
 #include "serving/client.h"
 #include "trace/sink.h"
 #include "workflows/llm/plan.h"
+#include "workflows/llm/request_journal.h"
 #include "workflows/llm/token_counter.h"
 #include "workflows/session_draft.h"
 
@@ -27,7 +28,7 @@ core::Status check_file_limit(const LlmPlan& plan, const LlmRequest& request);
 
 // The warm-up and the levels in their order; with LlmRequest::until_limit up to the level that reaches the limit.
 core::Result<std::vector<RanLevel>> run_levels(serving::Client& client, const LlmPlan& plan, const LlmRequest& request,
-                                               SessionDraft& draft, const Services& services);
+                                               SessionDraft& draft, RequestJournal& journal, const Services& services);
 // After the load, so that counting takes nothing from it. Answers that cannot be counted stay without tokens.
 void count_tokens(std::vector<RanLevel>& levels, const TokenCounter& counter, const Services& services);
 // Requests, chunks and the client's own state; complete answers as iterations too, so that whatever works on iterations works on

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "core/numbers.h"
 #include "hardware/inventory.h"
 #include "hardware/secrets.h"
 #include "workflows/live_record.h"
@@ -24,12 +25,14 @@ namespace {
 
 using core::Json;
 
+constexpr std::int64_t kHeldNs = 10'000'000;  // of a response without [DONE], below which it does not matter
+
 // A server that answers, and who asks it.
 struct ReadyLoad {
   LlmPlan plan;
   std::optional<serving::Client> client;
   std::optional<TokenCounter> counter;
-  bool no_length_control = false;
+  Probed probed;
 };
 
 core::Result<ReadyLoad> connect(const LlmRequest& request, const Services& services) {
@@ -41,14 +44,14 @@ core::Result<ReadyLoad> connect(const LlmRequest& request, const Services& servi
   AACO_ASSIGN(auto opened, serving::Client::open(plan.target, client_options(request, plan, services)));
   ready.client.emplace(std::move(opened));
   if (plan.body.model.empty()) {
-    AACO_ASSIGN(plan.body.model, first_model(plan.target));
+    AACO_ASSIGN(plan.body.model, first_model(*ready.client, plan.target, request.timeout_ns));
   }
-  AACO_ASSIGN(const Probed probed, probe(*ready.client, plan));
-  ready.no_length_control = probed.no_length_control;
+  AACO_ASSIGN(ready.probed, probe(*ready.client, plan));
+  const Probed& probed = ready.probed;
   if (!probed.counts_tokens || !request.tokenizer.empty()) {
     AACO_ASSIGN(ready.counter, TokenCounter::find(request.tokenizer, plan.target, plan.body.model));
   }
-  plan.count_tokens = ready.counter && !probed.counts_tokens;
+  plan.count_tokens = ready.counter.has_value();
   if (!plan.count_tokens) return ready;
   // A client that keeps the answers.
   AACO_ASSIGN(auto keeping, serving::Client::open(plan.target, client_options(request, plan, services)));
@@ -76,6 +79,24 @@ void warn_of_cap(const std::vector<RanLevel>& levels, const LlmRequest& request,
                fmt::format("{} requests waited for the cap of {} open requests; the wait is part of their latency", waited,
                            *request.max_open),
                "raise --max-open");
+}
+
+// Without [DONE] only the end of the response tells that nothing more comes: a closed loop waits for it.
+void warn_of_held(const std::vector<RanLevel>& levels, SessionDraft& draft) {
+  std::int64_t count = 0, held_ns = 0;
+  for (const RanLevel& level : levels)
+    for (const serving::RequestRecord& record : level.outcome.requests) {
+      if (record.held_ns < kHeldNs) continue;
+      ++count;
+      held_ns += record.held_ns;
+    }
+  if (count > 0)
+    draft.warn(
+        "llm.no_done",
+        fmt::format("{} responses ended without [DONE], and the server held them open for {} on average: with --concurrency "
+                    "the next request waits for that, which lowers the throughput but not E2EL",
+                    count, core::format_duration(static_cast<double>(held_ns) / static_cast<double>(count))),
+        "let the server send 'data: [DONE]', or use --rate");
 }
 
 // The recording of --observe. Without it the load is kept, and can be joined later.
@@ -130,24 +151,40 @@ LlmSummaryOptions summary_options(const LlmRequest& request, const LlmPlan& plan
   return options;
 }
 
+// Requests of several levels are no series of one load: latency is that of the level that counts.
+void take_latency(trace::Metrics& metrics, const trace::Metrics& of_level) {
+  std::erase_if(metrics, [](const trace::MetricValue& metric) { return metric.id.starts_with("latency."); });
+  constexpr std::string_view kBefore = "llm.e2el_", kSent = "llm.e2el_sent_";
+  for (trace::MetricValue metric : of_level)
+    if (metric.id.starts_with(kBefore) && !metric.id.starts_with(kSent)) {
+      metric.id = "latency." + metric.id.substr(kBefore.size());
+      metrics.push_back(std::move(metric));
+    }
+}
+
 core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& services) {
+  if (!request.observe.empty()) AACO_TRY(check_observed(request.observe, services));
   AACO_ASSIGN(ReadyLoad ready, connect(request, services));
   AACO_ASSIGN(LoadWatch watch, LoadWatch::find(ready.plan, request, services));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("llm", request.tag, to_json(request, ready.plan), services));
   LiveRecord live(services.paths.sessions, draft.manifest(), "language-model server");
   live.phase("measuring");
-  if (ready.no_length_control)
+  if (ready.probed.no_usage_option)
+    draft.warn("llm.usage_option", "the server does not accept stream_options: it was not asked for token counts",
+               "count with --tokenizer");
+  if (ready.probed.no_length_control)
     draft.warn("llm.length_control",
                "the server does not accept ignore_eos and min_tokens: responses may be shorter than planned",
                "compare only runs with the same response lengths");
+  AACO_TRY(draft.write_lockbox(subject_of(ready.plan), Json::object()));
+  AACO_ASSIGN(const auto journal, RequestJournal::open(draft.writer().path()));
   AACO_TRY(watch.start(draft));
-  auto levels = run_levels(*ready.client, ready.plan, request, draft, services);
+  auto levels = run_levels(*ready.client, ready.plan, request, draft, *journal, services);
   watch.finish(draft);
   if (!levels) return tl::unexpected(std::move(levels).error());
   if (ready.plan.count_tokens) count_tokens(*levels, *ready.counter, services);
   services.progress("computing metrics");
   write_levels(*levels, draft.sink());
-  AACO_TRY(draft.write_lockbox(subject_of(ready.plan), Json::object()));
   const auto observed = observe(request, *levels, draft, services);
   AACO_TRY(draft.writer().flush());
   AACO_ASSIGN(LlmSummary summary,
@@ -156,11 +193,14 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, 1));
   // Requests overlap: their number over the sum of their times is no throughput.
   std::erase_if(metrics, [](const trace::MetricValue& metric) { return metric.id.starts_with("throughput."); });
+  if (ready.plan.levels.size() > 1) take_latency(metrics, summary.metrics);
   metrics.insert(metrics.end(), summary.metrics.begin(), summary.metrics.end());
   for (trace::Warning& warning : summary.warnings) draft.manifest().warnings.push_back(std::move(warning));
   warn_of_cap(*levels, request, draft);
+  warn_of_held(*levels, draft);
   AACO_TRY(draft.writer().write_json("metrics/llm_summary.json", summary.document));
   store_outcome(ready, watch, *levels, observed, summary, draft);
+  journal->discard();
   LlmOutcome outcome;
   outcome.all_failed = summary.complete == 0;
   outcome.failure = summary.failure.empty() ? "every request was cancelled (--cancel-after)" : summary.failure;

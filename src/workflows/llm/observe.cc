@@ -33,6 +33,25 @@ core::Result<ObservedServer> read(const std::string& name, const LoadSpan& load,
 
 }  // namespace
 
+core::Status check_observed(const std::string& name, const Services& services) {
+  const std::string remedy = "start it before the load: aaco record --pid PID --duration 5m --tag NAME, then --observe tag:NAME";
+  auto path = tracelake::find_session(services.paths.sessions, name);
+  if (!path) {
+    core::Error error = std::move(path).error();
+    error.remedy = remedy;
+    return tl::unexpected<core::Error>(std::move(error).with("--observe"));
+  }
+  if (is_under_way(name, services.paths.sessions)) return {};
+  AACO_ASSIGN(const auto manifest, tracelake::read_manifest(*path));
+  if (manifest.kind != "record")
+    return core::fail(core::ErrorCode::invalid_input,
+                      "--observe: session " + manifest.id.text + " is of kind " + manifest.kind + ", not a recording", remedy);
+  if (manifest.state != "incomplete")  // incomplete: a writer on another machine cannot be seen
+    return core::fail(core::ErrorCode::invalid_input,
+                      "--observe: recording " + manifest.id.text + " has ended, before the load began", remedy);
+  return {};
+}
+
 core::Result<ObservedServer> join_observed(const std::string& name, const std::vector<RanLevel>& levels, SessionDraft& draft,
                                            const Services& services) {
   trace::ClockGraph clocks = draft.manifest().clocks;

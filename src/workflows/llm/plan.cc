@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "workflows/llm/request_journal.h"
 
 namespace aaco::workflows {
 namespace {
@@ -40,7 +41,7 @@ core::Status check_load(const LlmRequest& request) {
   if (kinds > 1)
     return core::fail(ErrorCode::invalid_argument, "--concurrency, --rate and --replay are mutually exclusive",
                       "a load is closed (concurrency), open (rate) or a trace (replay)");
-  if (request.max_open && !request.concurrency.empty())
+  if (request.max_open && request.rates.empty() && request.replay.empty())
     return core::fail(ErrorCode::invalid_argument, "--max-open requires --rate or --replay",
                       "in a closed loop --concurrency is the cap");
   if (request.requests && request.duration_ns)
@@ -175,10 +176,11 @@ Json to_json(const LlmRequest& request, const LlmPlan& plan) {
   return out;
 }
 
-LlmWork::LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream)
+LlmWork::LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream, RequestJournal* journal)
     : plan_(plan),
       level_(level),
       random_(core::Random(plan.body.seed).fork(stream)),
+      journal_(journal),
       measured_(stream != 0 && stream != UINT64_MAX) {}
 
 std::optional<serving::Work> LlmWork::next() {
@@ -220,6 +222,7 @@ std::optional<serving::Work> LlmWork::next() {
 }
 
 void LlmWork::ended(const serving::RequestRecord& record, const std::string& text) {
+  if (journal_ != nullptr) journal_->add(record);
   if (plan_.count_tokens && record.outcome == serving::Outcome::ok && !record.usage.output_tokens)
     answers_[record.request] = text;
   if (plan_.turns == 1) return;

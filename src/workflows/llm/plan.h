@@ -18,6 +18,8 @@
 
 namespace aaco::workflows {
 
+class RequestJournal;
+
 // One level of the load.
 struct LlmLevel {
   std::string name;  // "concurrency 4", "rate 12.5/s", "replay"
@@ -55,7 +57,8 @@ core::Json to_json(const LlmRequest& request, const LlmPlan& plan);
 // one.
 class LlmWork final : public serving::WorkSource {
  public:
-  LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream);
+  // `journal`: gets each request that has ended; null: none.
+  LlmWork(const LlmPlan& plan, const LlmLevel& level, std::uint64_t stream, RequestJournal* journal = nullptr);
   std::optional<serving::Work> next() override;
   void ended(const serving::RequestRecord& record, const std::string& text) override;
   // Of complete requests, by their index; empty unless LlmPlan::count_tokens.
@@ -69,6 +72,7 @@ class LlmWork final : public serving::WorkSource {
   const LlmPlan& plan_;
   const LlmLevel& level_;
   core::Random random_;
+  RequestJournal* journal_;
   bool measured_;  // otherwise a warm-up or a probe
   std::size_t index_ = 0;
   std::map<std::int64_t, Conversation> conversations_;

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <vector>
 
 #include "core/files.h"
-#include "core/http.h"
-#include "core/json.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 
@@ -15,27 +16,25 @@ namespace aaco::workflows {
 namespace {
 
 using core::ErrorCode;
-using core::Json;
 using serving::Outcome;
 
 constexpr std::int64_t kListTimeoutNs = 10'000'000'000;
 constexpr int kTries = 3;  // of the first request, where its failure may be one of many
 
-core::Error refusal(const serving::RequestRecord& record) {
-  core::Error error{ErrorCode::io, "the first request failed: " + record.detail, {}, {}};
-  if (record.outcome == Outcome::timeout) error.code = ErrorCode::timed_out;
-  const int status = record.http_status.value_or(0);
+core::Error refusal(Outcome outcome, int status, std::string message) {
+  core::Error error{ErrorCode::io, std::move(message), {}, {}};
+  if (outcome == Outcome::timeout) error.code = ErrorCode::timed_out;
   if (status == 401 || status == 403)
     error.remedy = "check the API key: --api-key-file or AACO_API_KEY";
   else if (status == 404)
     error.remedy = "check the path of --url (most servers: /v1) and --model";
   else if (status >= 300 && status < 400)
     error.remedy = "use the address it redirects to as --url: a load does not follow redirections";
-  else if (record.outcome == Outcome::protocol)
+  else if (outcome == Outcome::protocol)
     error.remedy = "check that --url is the address of an OpenAI-compatible API (most servers: http://HOST:PORT/v1)";
-  else if (record.outcome == Outcome::tls)
+  else if (outcome == Outcome::tls)
     error.remedy = "check that the server speaks TLS and that its certificate is valid; --ca-file adds a certificate authority";
-  else if (record.outcome == Outcome::timeout)
+  else if (outcome == Outcome::timeout)
     error.remedy = "check the server's log, or raise --timeout";
   else if (status == 429)
     error.remedy = "the server limits the request rate: wait, or use --retries";
@@ -50,8 +49,20 @@ bool may_pass(const serving::RequestRecord& record) {
          record.outcome == Outcome::truncated || record.outcome == Outcome::reset;
 }
 
-bool may_not_know_length_control(const serving::RequestRecord& record) {
+bool may_not_know_an_option(const serving::RequestRecord& record) {
   return record.http_status == 400 || record.http_status == 422;
+}
+
+core::Result<serving::RequestRecord> first_answer(serving::Client& client, const LlmPlan& plan) {
+  const LlmLevel one{.name = "probe", .concurrency = 1, .offsets_ns = {}, .requests = 1, .duration_ns = {}};
+  serving::RequestRecord record;
+  for (int tries = 0; tries < kTries; ++tries) {
+    LlmWork work(plan, one, UINT64_MAX);
+    AACO_ASSIGN(auto outcome, client.run({.concurrency = 1}, work));
+    record = std::move(outcome.requests.at(0));
+    if (!may_pass(record)) break;
+  }
+  return record;
 }
 
 // The inode of the socket that listens on the port, from a table of /proc/net.
@@ -70,45 +81,39 @@ bool is_local(const std::string& host) { return host == "localhost" || host == "
 
 }  // namespace
 
-core::Result<std::string> first_model(const serving::Target& target) {
+core::Result<std::string> first_model(const serving::Client& client, const serving::Target& target, std::int64_t timeout_ns) {
   const std::string url = target.url() + "/models";
-  const std::string remedy = "name it with --model, and check that --url ends with the path of the API (most servers: /v1)";
-  const auto reply = core::http_send(
-      {.url = url, .body = {}, .headers = target.headers, .timeout_ns = kListTimeoutNs, .reply_limit_bytes = 16 << 20});
-  if (!reply) {
-    core::Error error = reply.error();
-    return tl::unexpected(std::move(error).with("listing the models at " + url));
-  }
-  if (reply->status == 401 || reply->status == 403)
-    return core::fail(ErrorCode::permission, fmt::format("the server refused the API key (HTTP {})", reply->status),
-                      "check --api-key-file or AACO_API_KEY");
-  const auto document = Json::parse(reply->body);
-  if (reply->status != 200 || !document)
-    return core::fail(
-        ErrorCode::invalid_input,
-        fmt::format("the server does not list its models at {} (HTTP {}{})", url, reply->status, document ? "" : ", not JSON"),
-        remedy);
-  for (const Json& model : (*document)["data"].items())
-    if (!model["id"].text().empty()) return std::string(model["id"].text());
-  return core::fail(ErrorCode::invalid_input, "the server lists no model at " + url, remedy);
+  AACO_ASSIGN(const serving::ModelList list, client.models(std::min(kListTimeoutNs, timeout_ns)));
+  if (!list.names.empty()) return list.names.front();
+  const std::string path = "check that --url ends with the path of the API (most servers: /v1), or name the model with --model";
+  if (list.outcome == Outcome::ok) return core::fail(ErrorCode::invalid_input, "the server lists no model at " + url, path);
+  core::Error error =
+      refusal(list.outcome, list.http_status.value_or(0), "cannot list the models at " + url + ": " + list.detail);
+  if (list.outcome == Outcome::protocol || list.http_status == 404) error.remedy = path;
+  if (list.outcome == Outcome::timeout) error.remedy = "check the server's log, raise --timeout, or name the model with --model";
+  return tl::unexpected(std::move(error));
 }
 
 core::Result<Probed> probe(serving::Client& client, LlmPlan& plan) {
-  const LlmLevel one{.name = "probe", .concurrency = 1, .offsets_ns = {}, .requests = 1, .duration_ns = {}};
-  for (const bool again : {false, true}) {
-    serving::RequestRecord record;
-    for (int tries = 0; tries < kTries; ++tries) {
-      LlmWork work(plan, one, UINT64_MAX);
-      AACO_ASSIGN(auto outcome, client.run({.concurrency = 1}, work));
-      record = std::move(outcome.requests.at(0));
-      if (!may_pass(record)) break;
-    }
+  // What servers of this API may not know, one after the other and both.
+  struct Options {
+    bool length_control, usage;
+  };
+  std::vector<Options> tries = {{true, true}, {false, true}, {true, false}, {false, false}};
+  if (!plan.body.ignore_eos) tries = {{false, true}, {false, false}};
+  std::optional<core::Error> refused;
+  for (const Options& options : tries) {
+    plan.body.ignore_eos = options.length_control;
+    plan.body.ask_usage = options.usage;
+    AACO_ASSIGN(const serving::RequestRecord record, first_answer(client, plan));
     if (record.outcome == Outcome::ok || record.outcome == Outcome::cancelled)
-      return Probed{.no_length_control = again, .counts_tokens = record.usage.output_tokens.has_value()};
-    if (again || !plan.body.ignore_eos || !may_not_know_length_control(record)) return tl::unexpected(refusal(record));
-    plan.body.ignore_eos = false;
+      return Probed{.no_length_control = tries.front().length_control && !options.length_control,
+                    .no_usage_option = !options.usage,
+                    .counts_tokens = record.usage.output_tokens.has_value()};
+    refused = refusal(record.outcome, record.http_status.value_or(0), "the first request failed: " + record.detail);
+    if (!may_not_know_an_option(record)) break;
   }
-  return Probed{};
+  return tl::unexpected(*std::move(refused));
 }
 
 std::optional<std::int64_t> server_process(const serving::Target& target, const std::string& proc) {

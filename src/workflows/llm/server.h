@@ -10,11 +10,13 @@
 
 namespace aaco::workflows {
 
-// The name of the first model that the server lists at /models. Fails with what to do where it lists none.
-core::Result<std::string> first_model(const serving::Target& target);
+// The name of the first model that the server lists at /models, which gets at most 10 s. Fails with what to do where it lists
+// none.
+core::Result<std::string> first_model(const serving::Client& client, const serving::Target& target, std::int64_t timeout_ns);
 
 struct Probed {
   bool no_length_control = false;  // the server does not know it: it is switched off in the plan
+  bool no_usage_option = false;    // nor stream_options
   bool counts_tokens = false;      // the answer had a usage
 };
 // Sends one request and says whether the server answers it as this API does.

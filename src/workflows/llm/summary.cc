@@ -67,6 +67,10 @@ Json to_json(const Load& load, const OwnLimit& client) {
                            {"without_output", load.without_output},
                            {"duration_s", load.duration_s},
                            {"tokens_unknown", load.tokens_unknown}});
+  if (load.usage_rejected > 0) out.set("usage_rejected", load.usage_rejected);
+  if (load.retries > 0) out.set("retries", load.retries);
+  if (load.reconnects > 0) out.set("reconnects", load.reconnects);
+  if (!load.drifts.empty()) out.set("drifts", Json::texts(load.drifts));
   if (load.cancelled > 0) out.set("cancelled", load.cancelled);
   out.set_if("steady_s", load.steady_s).set_if("little_open", load.little_open).set("mean_open", load.mean_open);
   out.set("metrics", trace::to_json(metrics_of(load, client))).set("client", to_json(client));
@@ -100,12 +104,38 @@ void warn(LlmSummary& summary, const Load& load) {
                                 fmt::format("{}: {} of {} requests failed: {}{}", load.name, count, load.requests, kind,
                                             load.examples.at(kind).empty() ? "" : " (" + load.examples.at(kind) + ")"),
                                 ""});
+  if (load.without_output > 0)
+    summary.warnings.push_back({"llm.without_output",
+                                fmt::format("{}: {} of {} complete responses have no output; they have no TTFT and no TPOT",
+                                            load.name, load.without_output, load.complete),
+                                "check the finish reasons (column finish_reason of llm_requests) and the server's filters"});
+  if (load.retries > 0)
+    summary.warnings.push_back(
+        {"llm.retries",
+         fmt::format("{}: requests were retried {} times; their latency includes the failed attempts", load.name, load.retries),
+         ""});
+  if (load.reconnects > 0)
+    summary.warnings.push_back(
+        {"llm.reconnects",
+         fmt::format(
+             "{}: {} requests were sent again because the server closed a kept-alive connection before it answered; they do "
+             "not count as failed",
+             load.name, load.reconnects),
+         "check the server's keep-alive timeout and its log for dropped requests"});
+  for (const std::string& drift : load.drifts)
+    summary.warnings.push_back({"llm.drift", fmt::format("{}: {}", load.name, drift),
+                                "the figures are of both halves together: look at the latency over time, or use a lower load"});
+  if (load.usage_rejected > 0)
+    summary.warnings.push_back({"llm.usage",
+                                fmt::format("{}: the usage of {} of {} responses is impossible and was not used: {}", load.name,
+                                            load.usage_rejected, load.complete, load.usage_example),
+                                "check how the server or gateway fills 'usage'"});
   if (load.tokens_unknown > 0)
     summary.warnings.push_back(
         {"llm.tokens_unknown",
-         fmt::format("{}: the server reported no token count for {} of {} responses; TPOT and ITL are unavailable for them",
-                     load.name, load.tokens_unknown, load.complete),
-         "use a server that supports stream_options.include_usage"});
+         fmt::format("{}: no valid token count for {} of {} responses; TPOT and ITL are unavailable for them", load.name,
+                     load.tokens_unknown, load.complete),
+         "use a server that supports stream_options.include_usage, or count with --tokenizer"});
   if (load.little_open && load.complete == load.requests && load.cancelled == 0 && load.mean_open > 0 &&
       std::abs(*load.little_open / load.mean_open - 1) > kLittleTolerance)
     summary.warnings.push_back(

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "analytics/llm.h"
 #include "tests/support/made_session.h"
 
@@ -16,10 +18,14 @@ using testing::HasSubstr;
 constexpr std::int64_t kMs = 1'000'000, kSecond = 1'000'000'000;
 constexpr std::int64_t kReal = 1'700'000'000 * kSecond;  // real time less monotonic time of the client's machine
 
-trace::ClockGraph clocks(std::int64_t boot_ns, std::int64_t uncertainty_ns) {
+// `gain`: by how much the monotonic clock runs ahead of real time.
+std::int64_t monotonic_at(std::int64_t at_ns, std::int64_t boot_ns, double gain) {
+  return at_ns - boot_ns + std::llround(gain * static_cast<double>(at_ns));
+}
+trace::ClockGraph clocks(std::int64_t boot_ns, std::int64_t uncertainty_ns, double gain = 0) {
   trace::ClockGraph graph;
   for (const std::int64_t at : {std::int64_t{0}, 1000 * kSecond})
-    graph.add({{ClockId::realtime, kReal + at}, {ClockId::monotonic, at - boot_ns}, uncertainty_ns});
+    graph.add({{ClockId::realtime, kReal + at}, {ClockId::monotonic, monotonic_at(at, boot_ns, gain)}, uncertainty_ns});
   return graph;
 }
 Json environment(const std::string& host, bool synchronised, std::int64_t error_ns) {
@@ -33,9 +39,10 @@ class ObservedTest : public testing::Test {
   std::string recording(std::int64_t boot_ns, const std::string& host, bool synchronised, std::int64_t from_ns,
                         std::int64_t to_ns, const std::string& kind = "record") {
     auto draft = SessionDraft::begin(kind, "", Json(), lake_.services).value();
-    draft.phase("record", from_ns - boot_ns, to_ns - boot_ns);
+    const auto there = [&](std::int64_t at_ns) { return monotonic_at(at_ns, boot_ns, gain_); };
+    draft.phase("record", there(from_ns), there(to_ns));
     for (std::int64_t time = from_ns; time < to_ns; time += kSecond) {
-      trace::SystemEventRow row{.time_ns = time - boot_ns, .metric = draft.sink().name("process.run_queue_wait_ratio")};
+      trace::SystemEventRow row{.time_ns = there(time), .metric = draft.sink().name("process.run_queue_wait_ratio")};
       row.value = static_cast<double>(time);
       draft.sink().add(row);
     }
@@ -43,7 +50,7 @@ class ObservedTest : public testing::Test {
     const std::string path = draft.finish({}, false).value().path;
     const std::string file = core::join_path(path, "session.json");
     Json document = core::read_json_file(file).value();
-    document.set("clocks", to_json(clocks(boot_ns, 400)));
+    document.set("clocks", to_json(clocks(boot_ns, 400, gain_)));
     EXPECT_TRUE(core::write_file_atomic(file, document.dump()));
     return path;
   }
@@ -54,6 +61,7 @@ class ObservedTest : public testing::Test {
   Lake lake_;
   trace::ClockGraph clocks_ = clocks(0, 600);
   trace::NameTable names_;
+  double gain_ = 0;  // of the recording's machine
 };
 
 TEST_F(ObservedTest, AnotherMachineIsJoinedByItsClockPairs) {
@@ -67,6 +75,24 @@ TEST_F(ObservedTest, AnotherMachineIsJoinedByItsClockPairs) {
     EXPECT_EQ(row.time_ns, static_cast<std::int64_t>(row.value));
     EXPECT_EQ(row.rank, analytics::llm::kObservedRank);
   }
+}
+// 20 ppm over 100 s are 2 ms: an offset read once would be wrong by that.
+TEST_F(ObservedTest, DriftBetweenTheMachinesIsFollowed) {
+  for (const double gain : {20e-6, -50e-6}) {
+    gain_ = gain;
+    const auto observed = read(recording(-4000 * kSecond, "server", true, 95 * kSecond, 115 * kSecond));
+    ASSERT_TRUE(observed) << observed.error().text();
+    EXPECT_EQ(observed->covered_ratio, 1);
+    ASSERT_EQ(observed->events.size(), 11U);
+    for (const auto& row : observed->events) EXPECT_NEAR(static_cast<double>(row.time_ns), row.value, 1000);
+  }
+}
+// Containers of one image may all have the same host name.
+TEST_F(ObservedTest, AHostOfTheSameNameAndAnotherClockIsAnotherMachine) {
+  const auto observed = read(recording(40 * kSecond, "client", true, 95 * kSecond, 115 * kSecond));
+  ASSERT_TRUE(observed) << observed.error().text();
+  EXPECT_FALSE(observed->same_clock);
+  EXPECT_EQ(observed->events.size(), 11U);
 }
 TEST_F(ObservedTest, OneMachineHasOneClock) {
   const auto observed = read(recording(0, "client", false, 95 * kSecond, 115 * kSecond));

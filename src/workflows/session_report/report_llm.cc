@@ -8,6 +8,7 @@
 #include "core/files.h"
 #include "core/numbers.h"
 #include "tracelake/lake.h"
+#include "workflows/session_report/report_series.h"
 
 namespace aaco::workflows {
 namespace {
@@ -25,6 +26,8 @@ core::Result<Llm::Level> level_of(const Json& json) {
   Llm::Level level{.load = std::string(json["load"].text()),
                    .requests = json["requests"].as_i64().value_or(0),
                    .complete = json["complete"].as_i64().value_or(0),
+                   .retries = json["retries"].as_i64().value_or(0),
+                   .usage_rejected = json["usage_rejected"].as_i64().value_or(0),
                    .failures = {},
                    .metrics = {},
                    .client_limit = {},
@@ -89,6 +92,26 @@ void add_chunks(std::vector<Llm::SlowRequest>& slow, const std::vector<trace::Ll
   }
 }
 
+// Requests as iterations, level by level: only those of the level that counts are measured iterations of the report, whose
+// distribution would otherwise be of several loads at once.
+void separate_levels(report::ReportModel& model, const Llm& section, const std::vector<trace::LlmRequestRow>& requests,
+                     trace::NameTable& names, std::int64_t origin_ns) {
+  if (section.levels.size() < 2) return;
+  std::vector<trace::IterationRow> rows;
+  std::vector<double> counted;
+  for (const trace::LlmRequestRow& request : requests) {
+    if (names.text(request.outcome) != "ok") continue;
+    const bool counts = names.text(request.load) == section.counts, measured = names.text(request.phase) == "measure";
+    trace::IterationRow row{.iteration = request.request, .phase = counts || !measured ? request.phase : request.load};
+    row.start_ns = request.scheduled_ns;
+    row.duration_ns = request.end_ns - request.scheduled_ns;
+    if (counts && measured) counted.push_back(static_cast<double>(row.duration_ns));
+    rows.push_back(row);
+  }
+  model.iterations = iteration_points(rows, names, origin_ns);
+  model.histogram = histogram(counted);
+}
+
 // llama.cpp names a model by the path of its file.
 std::string shown_name(const std::string& model) { return model.starts_with('/') ? core::base_name(model) : model; }
 
@@ -104,7 +127,7 @@ std::string confidence_of(const report::ReportModel& model, const Llm& section) 
 
 }  // namespace
 
-core::Status fill_llm(report::ReportModel& model, const std::string& session_path) {
+core::Status fill_llm(report::ReportModel& model, const std::string& session_path, std::int64_t origin_ns) {
   const std::string path = core::join_path(session_path, "metrics/llm_summary.json");
   if (model.session.kind != "llm" || !core::exists(path)) return {};
   AACO_ASSIGN(const Json document, core::read_json_file(path));
@@ -122,6 +145,7 @@ core::Status fill_llm(report::ReportModel& model, const std::string& session_pat
   trace::NameTable names;
   AACO_ASSIGN(const auto requests, tracelake::read_table<trace::LlmRequestRow>(session_path, names));
   AACO_ASSIGN(const auto chunks, tracelake::read_table<trace::LlmChunkRow>(session_path, names));
+  separate_levels(model, section, requests, names, origin_ns);
   section.slow = slowest(requests, names);
   add_chunks(section.slow, requests, chunks, names);
   add_causes(section.slow, document["levels"]);

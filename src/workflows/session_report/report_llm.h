@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/result.h"
@@ -7,7 +8,8 @@
 
 namespace aaco::workflows {
 
-// The load levels, the slowest requests and the verdict of an llm session. Nothing for other sessions.
-core::Status fill_llm(report::ReportModel& model, const std::string& session_path);
+// The load levels, the slowest requests and the verdict of an llm session. Nothing for other sessions. `origin_ns`: what the
+// report's times are relative to.
+core::Status fill_llm(report::ReportModel& model, const std::string& session_path, std::int64_t origin_ns);
 
 }  // namespace aaco::workflows

@@ -13,6 +13,7 @@
 #include "tracelake/lake.h"
 #include "workflows/device_roofs.h"
 #include "workflows/predict/session_estimates.h"
+#include "workflows/session/llm_journal.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/traced_devices.h"
 #include "workflows/session_report/record_verdict.h"
@@ -101,6 +102,10 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   if (const auto there = tracelake::check_files_there(session_path, model.session); !there)
     model.session.warnings.insert(model.session.warnings.begin(),
                                   {"evidence.missing", there.error().message, there.error().remedy});
+  if (core::exists(core::join_path(session_path, kLlmJournal)))
+    model.session.warnings.insert(model.session.warnings.begin(),
+                                  {"llm.journal", "the load was killed; the requests that had ended are in its journal",
+                                   "aaco llm --recover " + model.session.id.text});
   if (auto environment = read_if_there(session_path, "env.json"))
     model.environment = *std::move(environment);
   else
@@ -136,7 +141,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.headline_of = std::move(verdict.headline_of);
   keep_going(model, fill_scaling(model, session_path), "the scaling");
   keep_going(model, fill_search(model, session_path), "the search");
-  keep_going(model, fill_llm(model, session_path), "the server load");
+  keep_going(model, fill_llm(model, session_path, origin), "the server load");
   keep_going(model, fill_decoder(model, session_path), "the decoder summary");
   return model;
 }

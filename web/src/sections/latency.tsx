@@ -58,6 +58,7 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
   // A point or a bar alone says no more than its number.
   const points = series ? series.duration.length : 0;
   const bars = report.histogram?.count.filter((one) => one > 0).length ?? 0;
+  const others = (series?.phases ?? []).filter((phase) => !isWarmup(phase) && !isBeside(phase) && !isMeasured(phase));
   const outliers = series ? [...series.outlier].filter((row) => isMeasured(series.phases[series.phase[row] ?? 0] ?? '')).length : 0;
   return (
     <Section id={id} title={title} lead={leadOf(report)}>
@@ -69,7 +70,7 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
           <ul class="key">
             {series.phases.some(isWarmup) && <li><i class="swatch hatch" />warm-up, not counted</li>}
             {series.phases.some(isBeside) && <li><i class="line-swatch" />with telemetry, not counted</li>}
-            {series.phases.some((phase) => !isWarmup(phase) && !isBeside(phase) && !isMeasured(phase)) && <li><i class="line-swatch grey" />profiled, not counted</li>}
+            {others.length > 0 && <li><i class="line-swatch grey" />{others.map((phase) => (phase === 'profile' ? 'profiled' : phase)).join(', ')}, not counted</li>}
             <li><i class="sign-outlier" />{plural(outliers, 'outlier')} beyond 3 IQR of the quartiles</li>
             {series.disturbance.size > 0 && <li><i class="sign-disturbed" />{plural(series.disturbance.size, 'iteration')} affected by external load</li>}
           </ul>

@@ -9,6 +9,8 @@ interface Level {
   requests: number;
   complete: number;
   failures?: Record<string, number>;
+  retries?: number;
+  usage_rejected?: number; // responses whose usage is impossible
   metrics: Record<string, { value: number; unit: string; ci95?: number[] }>;
   client_limit?: string[];
   vouched_per_second?: number;
@@ -119,18 +121,20 @@ function LlmSection({ report, id, title }: SectionProps) {
   const longest = Math.max(1, ...slow.map((request) => request.e2el_ns));
   const columns = kColumns.filter(({ metric }) => levels.some((level) => level.metrics?.[metric] !== undefined));
   const someFailed = levels.some((level) => level.requests > level.complete);
+  const someRetried = levels.some((level) => (level.retries ?? 0) > 0);
   const place = (column: Column) => (column.wide ? 'right narrow' : 'right');
   return (
     <Section id={id} title={title} lead="Latency counts from when a request was due. Quantiles cover complete responses; failures are counted separately.">
       <LoadCurve levels={levels} knee={report.extra?.llm?.knee} counts={report.extra?.llm?.counts} />
       <table class="legend scaling load-table">
-        <thead><tr><th scope="col">Load</th>{columns.map((column) => <th key={column.metric} scope="col" class={place(column)} title={metricTip(report, column.metric)}>{column.name}</th>)}{someFailed && <th scope="col" class="right">failed</th>}</tr></thead>
+        <thead><tr><th scope="col">Load</th>{columns.map((column) => <th key={column.metric} scope="col" class={place(column)} title={metricTip(report, column.metric)}>{column.name}</th>)}{someFailed && <th scope="col" class="right">failed</th>}{someRetried && <th scope="col" class="right">retries</th>}</tr></thead>
         <tbody>
           {levels.map((level, index) => (
             <tr key={index}>
-              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block" title={level.client_limit[0]}>the client was the bottleneck</span> : null}</th>
+              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block" title={level.client_limit[0]}>the client was the bottleneck</span> : null}{level.usage_rejected ? <span class="quiet narrow-block">impossible usage in {level.usage_rejected} responses, not used</span> : null}</th>
               {columns.map((column) => <td key={column.metric} class={place(column)}>{cell(level, column.metric)}</td>)}
               {someFailed && <td class="right">{level.requests - level.complete || ''}</td>}
+              {someRetried && <td class="right">{level.retries ?? ''}</td>}
             </tr>
           ))}
         </tbody>

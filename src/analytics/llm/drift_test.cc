@@ -1,0 +1,80 @@
+#include "analytics/llm/drift.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analytics/llm.h"
+
+namespace aaco::analytics::llm {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::int64_t kMs = 1'000'000;
+
+// Complete answers of five tokens.
+struct Answers {
+  trace::NameTable names;
+  std::vector<trace::LlmRequestRow> requests;
+
+  void add(std::int64_t due_ms, std::int64_t sent_ms, std::int64_t first_ms, std::int64_t token_ms) {
+    trace::LlmRequestRow row{.request = static_cast<std::int64_t>(requests.size()), .phase = names.intern("measure")};
+    row.load = names.intern("rate 1/s");
+    row.scheduled_ns = due_ms * kMs;
+    row.sent_ns = sent_ms * kMs;
+    row.first_token_ns = first_ms * kMs;
+    row.last_token_ns = row.end_ns = (first_ms + 4 * token_ms) * kMs;
+    row.outcome = names.intern("ok");
+    row.output_tokens = row.content_chunks = 5;
+    requests.push_back(row);
+  }
+  [[nodiscard]] std::vector<std::string> drifts() const { return drifts_of(requests, names); }
+};
+
+TEST(Drift, SlowerTokensInTheSecondHalf) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 100; ++i) answers.add(100 * i, 100 * i, 100 * i + 20 + i % 3, i < 50 ? 3 : 12);
+  EXPECT_THAT(answers.drifts(), ElementsAre("the median TPOT rose from 3.00 ms in the first half to 12.0 ms in the second"));
+}
+TEST(Drift, AGrowingQueue) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 100; ++i) answers.add(10 * i, 10 * i, 40 * (i + 1), 1);
+  ASSERT_EQ(answers.drifts().size(), 1U);
+}
+TEST(Drift, FasterAnswersAreADriftToo) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 100; ++i) answers.add(100 * i, 100 * i, 100 * i + (i < 50 ? 60 : 20), 3);
+  EXPECT_THAT(answers.drifts(), ElementsAre("the median TTFT fell from 60.0 ms in the first half to 20.0 ms in the second"));
+}
+TEST(Drift, SteadyLoadHasNone) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 100; ++i) answers.add(100 * i, 100 * i, 100 * i + 20 + i % 7, 3);
+  EXPECT_THAT(answers.drifts(), IsEmpty());
+}
+TEST(Drift, LessThanAMillisecondDoesNotCount) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 100; ++i) answers.add(100 * i, 100 * i, 100 * i + (i < 50 ? 1 : 2), 0);
+  EXPECT_THAT(answers.drifts(), IsEmpty());
+}
+TEST(Drift, FewRequestsYieldNoDrift) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 30; ++i) answers.add(100 * i, 100 * i, 100 * i + (i < 15 ? 20 : 90), 3);
+  EXPECT_THAT(answers.drifts(), IsEmpty());
+}
+
+// One slot, 50 ms each, one due each 25 ms: 20 per second, however long the others wait, in the client or at the server.
+TEST(Backlog, WaitingRequestsDoNotRaiseTheRate) {
+  for (const bool at_the_server : {false, true}) {
+    Answers answers;
+    for (std::int64_t i = 0; i < 200; ++i) answers.add(25 * i, at_the_server ? 25 * i : 50 * i, 50 * i + 46, 1);
+    const Load load = measure_load(answers.requests, {}, answers.names, parse_slo("ttft=1s").value());
+    ASSERT_TRUE(load.steady);
+    EXPECT_NEAR(load.steady->requests_per_second, 20, at_the_server ? 1 : 0.3);
+    EXPECT_NEAR(load.rates.requests_per_second, 20, 0.1);
+    EXPECT_LE(*load.goodput_per_second, load.steady->requests_per_second);
+  }
+}
+
+}  // namespace
+}  // namespace aaco::analytics::llm

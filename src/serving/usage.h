@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "serving/record.h"
+
+namespace aaco::serving {
+
+// Special tokens (end of sequence, markers of channels and of reasoning) are counted and have no text.
+inline constexpr std::int64_t kMaxTextlessTokens = 8;
+
+// Why the server's count of output tokens cannot be right; empty where nothing speaks against it. It contradicts max_tokens
+// (more, unless as many chunks arrived), the content (more tokens than bytes; arguments of tool calls leave out the name of the
+// function, so that they do not count) or the chunks (each has at least one token; one more chunk may be a flushed rest).
+std::string usage_contradiction(const RequestRecord& record);
+
+// Of a complete answer: a count that cannot be right is removed, and `detail` says why.
+void check_usage(RequestRecord& record);
+
+}  // namespace aaco::serving
