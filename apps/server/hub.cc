@@ -23,6 +23,10 @@ Response answer(const Match& match, const Site& site) {
 
 }  // namespace
 
+void Hub::warm_lists() {
+  boost::asio::post(quick_.thread, [this] { (void)lists_.page({}, services_.paths); });  // a list that fails says why itself
+}
+
 tl::expected<Match, Response> Hub::admit(const Request& request) {
   if (auto refused = access_->refuse_origin(request)) return tl::unexpected(std::move(*refused));
   if (request.path_text() == "/open" && request.method == "GET") return tl::unexpected(access_->open(request));

@@ -163,6 +163,7 @@ core::Result<std::unique_ptr<Server>> Server::open(const ServeRequest& request, 
   auto jobs = workflows::Jobs::open(std::move(policy), core::executable_path(), services);
   if (!jobs) listening.no_jobs = jobs.error().message;
   hub->set_jobs(std::move(jobs));
+  hub->warm_lists();
   return std::make_unique<WebServer>(std::move(hub), std::move(acceptor), std::move(token), std::move(listening), std::move(tls),
                                      services);
 }

@@ -4,6 +4,7 @@
   scripts/proofs/stream_load.py
 
 AACO_STREAM_READERS, AACO_STREAM_SECONDS, AACO_STREAM_SESSIONS: smaller loads. AACO_STREAM_CPU: the CPU of the server.
+AACO_STREAM_ONLY=lists: the lists alone (30 s).
 """
 import http.client
 import json
@@ -155,6 +156,21 @@ def list_times(server, rate, seconds):
     return sorted(times)
 
 
+def stream_figures(server):
+    """One reader, then all, then 16 beside slow ones."""
+    _, one_viewer, _ = read_streams(server, 1, min(SECONDS, 20))
+    found, cores, resident = read_streams(server, READERS, SECONDS)
+    numbers = max(one.last or 0 for one in found) - min(one.first or 0 for one in found) + 1
+    figures = {'one_viewer_cores': one_viewer, 'cores': cores, 'resident_mib': resident, 'events_per_reader': numbers,
+               'least_share': min(one.count for one in found) / max(1, numbers), 'latest_s': max(one.latest_s for one in found)}
+    slow = [server.stream(2048) for _ in range(SLOW)]
+    beside, _, _ = read_streams(server, 16, min(SECONDS, 20))
+    figures |= {'beside_slow_share': min(one.count / max(1, one.last - one.first + 1) for one in beside), 'thinned': server.metric('aaco_live_thinned_events_total')}
+    for client in slow:
+        client.close()
+    return figures
+
+
 def main():
     if sys.argv[1:] in (['--describe'], ['--help'], ['-h']):
         print(DESCRIPTION if sys.argv[1] == '--describe' else f'stream_load.py: {__doc__.strip()}')
@@ -166,25 +182,18 @@ def main():
         add_sessions(lake, SESSIONS)
         server = Server(lake, folder)
         figures = {}
-        single, figures['one_viewer_cores'], _ = read_streams(server, 1, min(SECONDS, 20))
-        found, figures['cores'], figures['resident_mib'] = read_streams(server, READERS, SECONDS)
-        numbers = max(one.last or 0 for one in found) - min(one.first or 0 for one in found) + 1
-        figures |= {'events_per_reader': numbers, 'least_share': min(one.count for one in found) / max(1, numbers), 'latest_s': max(one.latest_s for one in found)}
-        slow = [server.stream(2048) for _ in range(SLOW)]
-        beside, _, _ = read_streams(server, 16, min(SECONDS, 20))
-        figures |= {'beside_slow_share': min(one.count / max(1, one.last - one.first + 1) for one in beside), 'thinned': server.metric('aaco_live_thinned_events_total')}
-        for client in slow:
-            client.close()
+        if os.environ.get('AACO_STREAM_ONLY') != 'lists':
+            figures |= stream_figures(server)
         times = list_times(server, RATE, min(SECONDS, 20))
         figures |= {'list_p50_ms': times[len(times) // 2], 'list_p99_ms': times[int(len(times) * 0.99)]}
         code = server.stop()
     for name, value in figures.items():
         print(f'{name:20} {value:.4g}' + (f'  (aim {"at least" if name == "least_share" else "at most"} {AIMS[name]})' if name in AIMS else ''))
-    missed = [name for name, aim in AIMS.items() if (figures[name] < aim if name == 'least_share' else figures[name] > aim)]
+    missed = [name for name, aim in AIMS.items() if name in figures and (figures[name] < aim if name == 'least_share' else figures[name] > aim)]
     if out := os.environ.get('AACO_PROOF_OUT'):
         pathlib.Path(out + '.json').write_text(json.dumps(figures))
-    print(f'{READERS} readers, {SECONDS:.0f} s: ' + ('all aims reached' if not missed else 'missed: ' + ', '.join(missed)))
-    return 1 if missed or code != 0 or not single else 0
+    print(f'{READERS if "cores" in figures else "no"} readers, {SESSIONS} sessions: ' + ('all aims reached' if not missed else 'missed: ' + ', '.join(missed)))
+    return 1 if missed or code != 0 else 0
 
 
 if __name__ == '__main__':
