@@ -1,4 +1,4 @@
-# Manual page and shell completion, written by the program itself and by tools/make_manual from its --help.
+# Manual pages and shell completion, written by the program itself and by tools/make_manual from its --help.
 set(manual_dir ${CMAKE_BINARY_DIR}/generated/manual)
 file(MAKE_DIRECTORY ${manual_dir})
 set(written)
@@ -9,14 +9,13 @@ foreach(shell bash zsh fish)
 endforeach()
 find_program(AACO_PYTHON python3)
 if(AACO_PYTHON)
-  add_custom_command(OUTPUT ${manual_dir}/aaco.1
-    COMMAND ${AACO_PYTHON} ${PROJECT_SOURCE_DIR}/tools/make_manual $<TARGET_FILE:aaco> ${manual_dir}/aaco.1
-    DEPENDS aaco ${PROJECT_SOURCE_DIR}/tools/make_manual VERBATIM)
-  find_program(AACO_GZIP gzip REQUIRED)
-  add_custom_command(OUTPUT ${manual_dir}/aaco.1.gz COMMAND sh -c "\"$0\" -9nc \"$1\" >\"$2\"" ${AACO_GZIP} ${manual_dir}/aaco.1 ${manual_dir}/aaco.1.gz
-    DEPENDS ${manual_dir}/aaco.1 VERBATIM)
-  list(APPEND written ${manual_dir}/aaco.1 ${manual_dir}/aaco.1.gz)
-  install(FILES ${manual_dir}/aaco.1.gz DESTINATION share/man/man1 COMPONENT program)
+  # A page per verb: which there are, only the program knows.
+  set(pages_dir ${manual_dir}/man1)
+  add_custom_command(OUTPUT ${pages_dir}/aaco.1.gz
+    COMMAND ${AACO_PYTHON} ${PROJECT_SOURCE_DIR}/tools/make_manual $<TARGET_FILE:aaco> ${pages_dir}
+    DEPENDS aaco ${PROJECT_SOURCE_DIR}/tools/make_manual ${PROJECT_SOURCE_DIR}/tools/command_help.py VERBATIM)
+  list(APPEND written ${pages_dir}/aaco.1.gz)
+  install(DIRECTORY ${pages_dir}/ DESTINATION share/man/man1 COMPONENT program)
 endif()
 add_custom_target(aaco_manual ALL DEPENDS ${written})
 install(FILES ${manual_dir}/aaco.bash DESTINATION share/bash-completion/completions RENAME aaco COMPONENT program)

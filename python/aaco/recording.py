@@ -109,10 +109,39 @@ def record(name: Any = '', *, tag: str = '', telemetry_period: Optional[Duration
     return Recording(name, tag=tag, telemetry_period=telemetry_period, sessions=sessions)
 
 
+class _Outer:
+    """The recording of an `aaco record` that started this process, or of none. A child of fork() goes on with it."""
+
+    def __init__(self) -> None:
+        path = os.environ.get('AACO_RANGES', '')
+        self._file = -1
+        if path:
+            try:
+                self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            except OSError:  # the recording has ended, or belongs to another user or container
+                pass
+
+    @property
+    def open(self) -> bool:
+        return self._file >= 0
+
+    def range(self, name: str, thread: int, start: int, end: int) -> None:
+        if not self.open:
+            return
+        try:  # one write, so that lines of processes and threads never mix
+            os.write(self._file, f'{os.getpid()} {thread} {start} {end} {" ".join(name.split())[:500]}\n'.encode(errors='replace'))
+        except OSError:
+            self._file = -1
+
+
+_outer = _Outer()
+
+
 class range:  # noqa: N801: it reads as a statement
     """Marks a range of this thread on the timeline of every recording under way: `with aaco.range("step"):`; also a decorator.
 
-    Without a recording it costs less than a microsecond and leaves nothing. Ranges nest.
+    Recordings are those of record() here and the `aaco record -- python3 ...` that started this process. Without one it costs less
+    than a microsecond and leaves nothing. Ranges nest.
     """
 
     __slots__ = ('_name', '_starts')
@@ -127,10 +156,11 @@ class range:  # noqa: N801: it reads as a statement
 
     def __exit__(self, *_: object) -> None:
         start = self._starts.pop()
-        if _active:
-            end = time.monotonic_ns()
+        if _active or _outer.open:
+            end, thread = time.monotonic_ns(), threading.get_native_id()
+            _outer.range(self._name, thread, start, end)
             for recording in _active:
-                recording.range(self._name, threading.get_native_id(), start, end)
+                recording.range(self._name, thread, start, end)
 
     def __call__(self, function: Function) -> Function:
         @functools.wraps(function)

@@ -28,8 +28,8 @@ answer = json.load(sys.stdin)
 assert answer["metrics"]["latency.count"]["value"] == 40, answer["metrics"]
 assert pathlib.Path(answer["session"]["path"], "report/report.html").is_file(), "the packaged page is missing"
 '
-for file in share/man/man1/aaco.1.gz share/bash-completion/completions/aaco share/zsh/vendor-completions/_aaco \
-  share/fish/vendor_completions.d/aaco.fish share/doc/aaco/copyright share/doc/aaco/NOTICE share/doc/aaco/third_party_licences.txt \
+for file in share/man/man1/aaco.1.gz share/man/man1/aaco-record.1.gz share/bash-completion/completions/aaco \
+  share/zsh/vendor-completions/_aaco share/fish/vendor_completions.d/aaco.fish share/doc/aaco/copyright share/doc/aaco/NOTICE share/doc/aaco/third_party_licences.txt \
   share/doc/aaco/sbom.spdx.json share/doc/libaaco0/copyright lib/systemd/user/aaco-serve.service \
   share/aaco/data/calibration/SHA256SUMS lib/cmake/aaco/aaco-config.cmake include/aaco/core/result.h; do
   [ -s "$root/usr/$file" ] || { echo "usr/$file is not in the packages"; exit 1; }

@@ -24,6 +24,27 @@ class RecordingTest(ModuleTest):
         self.assertIn('system_events', session.tables)
         self.assertEqual(session, aaco.open('tag:b'))
 
+    def test_ranges_of_an_observed_program_land_on_its_timeline(self):
+        program = self.folder / 'marking.py'
+        program.write_text("""
+import os, sys, threading, aaco
+def work(name):
+    with aaco.range(name):
+        pass
+work('main')
+other = threading.Thread(target=work, args=('of a thread',)); other.start(); other.join()
+child = os.fork()
+if child == 0:
+    work('of a\\nchild'); os._exit(0)
+os.waitpid(child, 0)
+""")
+        session = aaco.observe([sys.executable, str(program)])
+        self.assertEqual(session.outcome['exit_code'], 0)
+        rows = [row for row in session.table('api_calls').head(100) if row['domain'] == 'marker']
+        self.assertEqual(sorted(row['name'] for row in rows), ['main', 'of a child', 'of a thread'])
+        self.assertEqual(len({row['process_id'] for row in rows}), 2)
+        self.assertEqual(len({row['thread_id'] for row in rows}), 3)
+
     def test_ranges_land_on_the_timeline(self):
         with aaco.record() as recording:
             with aaco.range('outer'):

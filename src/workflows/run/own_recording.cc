@@ -18,6 +18,7 @@
 #include "workflows/gpu_analysis.h"
 #include "workflows/import/import_read.h"
 #include "workflows/live_record.h"
+#include "workflows/run/marked_ranges.h"
 #include "workflows/run/python_watch.h"
 #include "workflows/session/table_metrics.h"
 #include "workflows/session_draft.h"
@@ -114,16 +115,8 @@ void Recording::store_ranges() {
     ranges.swap(ranges_);
   }
   trace::Sink& sink = draft_.sink();
-  for (const NamedRange& range : ranges) {
-    trace::ApiCallRow row;
-    row.domain = sink.name("marker");
-    row.name = sink.name(range.name);
-    row.process_id = ::getpid();
-    row.thread_id = range.thread_id;
-    row.start_ns = range.start_ns;
-    row.end_ns = range.end_ns;
-    sink.add(row);
-  }
+  for (const NamedRange& range : ranges)
+    add_marker({::getpid(), range.thread_id, range.start_ns, range.end_ns, range.name}, sink);
   range_count_ += static_cast<std::int64_t>(ranges.size());
 }
 

@@ -16,6 +16,7 @@
 #include "workflows/run/cpu_account.h"
 #include "workflows/run/gpu_profile_pass.h"
 #include "workflows/run/hooked_calls.h"
+#include "workflows/run/marked_ranges.h"
 #include "workflows/run/python_watch.h"
 #include "workflows/run/scheduler_plane.h"
 #include "workflows/session/table_metrics.h"
@@ -124,11 +125,13 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   if (plane) plane->resume();
   std::optional<HookedCalls> hooked;
   if (request.hooks) hooked.emplace(request.hook_libraries, services);
+  MarkedRanges ranges;
   const std::int64_t begin = core::monotonic_ns();
   std::optional<AttendedChild> child;
   if (!request.process_id) {
-    auto started = AttendedChild::start(request.command, services, request.relay,
-                                        hooked ? hooked->environment() : AttendedChild::Variables());
+    AttendedChild::Variables variables = hooked ? hooked->environment() : AttendedChild::Variables();
+    variables.emplace_back(ranges.variable());
+    auto started = AttendedChild::start(request.command, services, request.relay, variables);
     if (!started) {
       (void)core::remove_tree(draft.writer().path());
       outcome.not_started = std::move(started.error());
@@ -152,6 +155,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
     if (plane) plane->drain(draft.sink());
     if (hooked && request.relay != nullptr) hooked->set_enabled(!request.relay->hooks_off);
     if (hooked) hooked->drain(draft.sink());
+    ranges.drain(draft.sink());
     python.look();
   };
   std::optional<CpuTotal> total;
@@ -174,6 +178,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   telemetry.finish(draft.sink(), draft.manifest());
   if (plane) plane->finish(draft.sink(), draft.manifest());
   if (hooked) hooked->finish(observed, draft);
+  if (auto marked = ranges.finish(draft.sink()); !marked.source.empty()) draft.manifest().accounts.push_back(std::move(marked));
   trace::Outcome& what = draft.manifest().outcome;
   what.model = request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0]);
   what.process_id = observed;
