@@ -50,7 +50,8 @@ struct Execution {
   trace::NameId name;
   std::int64_t start_ns = 0, duration_ns = 0;
 };
-// Executions far slower than others of the same name, the costliest first, at most `most`.
+// Executions far slower than others of the same name, the costliest first, at most `most`. Slow ones that come back at one
+// distance are another problem size: none. Executions in order of start.
 std::vector<Anomaly> of_executions(std::span<const Execution> executions, const trace::NameTable& names, std::size_t most,
                                    const Thresholds& thresholds = {});
 

@@ -28,6 +28,7 @@ enum class Family : std::uint8_t {
   rng,
   collective,
   optimiser,
+  stencil,
   delay,  // spins for a given time: a delay kernel in a stream
   other
 };

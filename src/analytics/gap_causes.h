@@ -27,7 +27,7 @@ struct NamedCause {
 
 using CauseIndex = std::uint8_t;  // in CauseBook::causes()
 
-enum class HostDomain : std::uint8_t { runtime, cpu_op, python, range, overhead };
+enum class HostDomain : std::uint8_t { runtime, cpu_op, python, range, overhead, os };
 // Empty: a domain whose events are not what a thread does.
 std::optional<HostDomain> host_domain(std::string_view domain);
 
@@ -50,7 +50,8 @@ class CauseBook {
   struct Own {
     CauseIndex first_use = 0, launch = 0, launch_latency = 0, device_latency = 0, graph_launch = 0, synchronisation = 0,
                synchronous_copy = 0, cpu_contention = 0, disk = 0, sleep = 0, python = 0, unknown = 0, lock = 0, queue_full = 0,
-               blocked_launch = 0, framework = 0, host_code = 0, host_operator = 0, start_up = 0;
+               blocked_launch = 0, framework = 0, host_code = 0, host_operator = 0, start_up = 0, allocation = 0,
+               library_initialisation = 0;
   };
   [[nodiscard]] const Own& own() const { return own_; }
 

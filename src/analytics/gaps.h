@@ -31,6 +31,9 @@ inline constexpr std::int64_t kLaunchGapNs = 200'000;
 // A launch call of this length is held up by something; others take 3 to 50 us (our own judgement: code objects of the shared
 // traces load in 1 to 330 ms).
 inline constexpr std::int64_t kLongLaunchNs = 1'000'000;
+// An allocation or a free of this length before a kernel that never ran before is the driver's or a library's set-up (our own
+// judgement: allocations of the shared traces take up to 10 ms, the first ones inside a library 0.5 to 6.5 s).
+inline constexpr std::int64_t kSetUpCallNs = 100'000'000;
 // Between operators a thread runs Python or program code. Without recorded Python frames a longer silence than this may be
 // anything, a pause of the whole process too: unknown.
 inline constexpr std::int64_t kSilenceNs = 10'000'000;
@@ -99,6 +102,8 @@ class GapExplainer {
   void still_idle(std::vector<Idler> idlers);
   void add_call(const trace::ApiCallRow& row);
   void add_schedule(const trace::SchedEventRow& row);
+  // The call that launched the first execution of a kernel; for calls of kLongLaunchNs and more.
+  void note_first_launch(std::int32_t rank, std::int64_t start_ns);
   Explained explain(const Gap& gap);
   [[nodiscard]] std::size_t calls_kept() const { return calls_.size(); }
 
@@ -155,9 +160,10 @@ class GapExplainer {
   void name_cause(const Candidate& candidate, Decision& decision, Explained& out);
   [[nodiscard]] const std::vector<HostFrame>& frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns);
   void spread_warmup(std::vector<HostFrame>& frames) const;
-  [[nodiscard]] HostFrame frame_of(const Call& call) const;
+  [[nodiscard]] HostFrame frame_of(const Call& call, const Gap& gap) const;
   [[nodiscard]] HostFrame launch_frame(const Gap& gap) const;
   [[nodiscard]] CauseIndex long_launch_cause(const Gap& gap) const;
+  [[nodiscard]] CauseIndex earlier_launch_cause(const Call& call) const;
   [[nodiscard]] std::optional<HostShare> elsewhere(const Gap& gap, std::int64_t thread_id) const;
   [[nodiscard]] std::optional<CauseIndex> scheduled_cause(const Candidate& candidate) const;
   [[nodiscard]] std::vector<const Call*> named_frames(const Gap& gap) const;
@@ -181,6 +187,7 @@ class GapExplainer {
   using Place = std::pair<std::int32_t, std::int64_t>;       // rank, thread
   std::map<Place, std::deque<std::int64_t>> launch_starts_;  // the newest
   std::pair<Place, std::deque<std::int64_t>*> last_launches_{{-1, -1}, nullptr};
+  std::set<std::pair<std::int32_t, std::int64_t>> first_launches_;  // long ones: rank and start
   std::vector<Call> calls_;
   std::size_t sweep_at_ = 4096;  // calls
   std::vector<Idler> idlers_;

@@ -44,6 +44,7 @@ struct GpuFacts {
   double launch_ns = 0;                   // idle time due to launch overhead (analytics/gpu_limit.h)
   std::map<std::string, double> copy_ns;  // device time of copies by kind (column kind of copies); empty: unknown
   std::optional<double> pinned_ratio;     // of the time of copies from and to the host, from pinned memory; empty: unknown
+  std::optional<std::int64_t> straggler;  // the rank that the others wait for in collectives
   std::vector<GpuKernel> kernels;
 };
 
@@ -54,7 +55,8 @@ struct KernelRoof {
   double reached_ratio = 0;  // of the roof
   bool memory_roof = false;
 };
-// Kernels of one device by name. Those with a roof would take their time less what lies above it.
+// Kernels of one device by name. Those with a roof would take their time less what lies above it, but per execution no less than
+// the shortest kernel of the device takes.
 std::vector<GpuKernel> gpu_kernels(std::span<const trace::KernelGroupRow> rows, const trace::NameTable& names, std::int32_t rank,
                                    std::int64_t device, std::span<const KernelRoof> roofs);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analytics/anomaly.h"
@@ -27,5 +28,9 @@ struct Explanation {
 // empty: none.
 core::Result<Explanation> explain(const std::string& session, const Services& services, const std::string& observe = {});
 core::Json to_json(const Explanation& explanation);
+
+// What a bottleneck's cause is introduced by: "Cause", "Cause unknown", or "Largest avoidable part" of idle time beside kernels
+// that take most of the span.
+std::string_view cause_label(std::string_view class_id, const core::Json& cause);
 
 }  // namespace aaco::workflows

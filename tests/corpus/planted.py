@@ -6,6 +6,7 @@ import sys
 
 import check_corpus
 import planted_more  # noqa: F401 (registers its scenarios)
+import planted_nsys
 import queries
 import table_queries
 from planted_host import Host
@@ -22,15 +23,16 @@ def made(name):
 
 
 def file_of(name):
-    return f"own/planted_{name}" + (".json.gz" if SCENARIOS[name]["form"] == "kineto" else "")
+    return f"own/planted_{name}" + {"kineto": ".json.gz", "nsys": ".sqlite.gz"}.get(SCENARIOS[name]["form"], "")
 
 
 def write(name, root):
     host, path = made(name), pathlib.Path(root) / file_of(name)
     form = SCENARIOS[name]["form"]
     if form == "kineto":
-        host.write_kineto(path)
-        return
+        return host.write_kineto(path)
+    if form == "nsys":
+        return planted_nsys.write_nsys(host, path)
     host.write_rocprofv3(path)
     if form == "kernels":
         for table in path.glob("*.csv"):
@@ -44,8 +46,8 @@ def text(values):
 
 def case(name, root):
     one, file = SCENARIOS[name], file_of(name)
-    kineto = one["form"] == "kineto"
-    values = (queries.idle_covered if kineto else table_queries.folder_idle)(str(root), file, one["pattern"])
+    query = {"kineto": queries.idle_covered, "nsys": table_queries.nsys_idle}.get(one["form"], table_queries.folder_idle)
+    values = query(str(root), file, one["pattern"])
     truth = f"class: {one['class']}, cause: {one['cause']}"
     if one["seconds"]:
         truth += f", seconds: [{', '.join(one['seconds'])}]"
@@ -55,7 +57,7 @@ def case(name, root):
     file: {file}
     kind: headline
     question: "What limits this trace?"
-    query: {{call: {'idle_covered' if kineto else 'folder_idle'}, args: {{pattern: "{one['pattern']}"}}}}
+    query: {{call: {query.__name__}, args: {{pattern: "{one['pattern']}"}}}}
     values: {text(values)}
     truth: {{{truth}, must_not: [{', '.join(one['must_not'])}]}}
     proof: "Planted: scenario {name} of planted_scenarios.py, its truth stated before the program saw the trace."

@@ -2,10 +2,12 @@
 
 import csv
 import functools
+import gzip
 import pathlib
 import re
 import sqlite3
 import statistics
+import tempfile
 
 from kineto_trace import length, overlap, union
 
@@ -71,6 +73,22 @@ def folder_idle(root, file, pattern):
     read = lambda name: intervals(f"{root}/{file}/{name}.csv") if pathlib.Path(root, file, f"{name}.csv").is_file() else []
     busy = union([(start, end) for name in ("kernel_trace", "memory_copy_trace") for start, end, _ in read(name)])
     found = union([(start, end) for name in ("hip_api_trace", "marker_api_trace") for start, end, function in read(name) if re.search(pattern, function)])
+    idle = busy[-1][1] - busy[0][0] - length(busy)
+    covered = sum(overlap(found, before[1], after[0]) for before, after in zip(busy, busy[1:]))
+    return {"idle_ns": idle, "covered_ns": covered, "covered_share_of_idle": covered / idle if idle else 0.0}
+
+
+def nsys_idle(root, file, pattern):
+    """Idle time between the kernels and copies of an Nsight Systems export (packed), and the share of it that matching calls and ranges cover."""
+    with tempfile.NamedTemporaryFile(suffix=".sqlite") as plain:
+        plain.write(gzip.decompress(pathlib.Path(root, file).read_bytes()))
+        plain.flush()
+        base = database(plain.name)
+        busy = union(base.execute("select start, end from CUPTI_ACTIVITY_KIND_KERNEL union all select start, end from CUPTI_ACTIVITY_KIND_MEMCPY").fetchall())
+        events = base.execute("select start, end, value from CUPTI_ACTIVITY_KIND_RUNTIME join StringIds on nameId = id union all "
+                              "select start, end, value from OSRT_API join StringIds on nameId = id union all select start, end, text from NVTX_EVENTS").fetchall()
+        base.close()
+    found = union([(start, end) for start, end, name in events if re.search(pattern, name)])
     idle = busy[-1][1] - busy[0][0] - length(busy)
     covered = sum(overlap(found, before[1], after[0]) for before, after in zip(busy, busy[1:]))
     return {"idle_ns": idle, "covered_ns": covered, "covered_share_of_idle": covered / idle if idle else 0.0}

@@ -40,12 +40,12 @@ std::string likely(const Json& bottleneck) {
   return ranking.empty() ? "" : fmt::format(" Most likely: {}. Evidence:", ranking.front()["title"].text());
 }
 
-void print_cause(const Context& context, const Json& cause) {
+void print_cause(const Context& context, std::string_view class_id, const Json& cause) {
   const auto share = cause["span_share_ratio"].as_f64();
   if (!share) return;
   const std::string remedy(cause["remedy"].text());
-  context.print(fmt::format("Cause: {} ({} of the trace).{}\n", cause["title"].text(), core::format_percent(*share),
-                            remedy.empty() ? "" : " Remedy: " + remedy));
+  context.print(fmt::format("{}: {} ({} of the trace).{}\n", workflows::cause_label(class_id, cause),
+                            cause["title"].text(), core::format_percent(*share), remedy.empty() ? "" : " Remedy: " + remedy));
 }
 
 void print_bottleneck(const Context& context, const Json& bottleneck) {
@@ -55,7 +55,7 @@ void print_bottleneck(const Context& context, const Json& bottleneck) {
   else
     context.print(fmt::format("Bottleneck: {}{}. {}\n", bottleneck["title"].text(), confidence(bottleneck["confidence"]),
                               bottleneck["meaning"].text()));
-  print_cause(context, bottleneck["cause"]);
+  print_cause(context, bottleneck["bottleneck_class"].text(), bottleneck["cause"]);
   for (const Json& one : bottleneck["top_evidence"].items())
     context.print(fmt::format("  {:<34} {:>12}   weight {:>4.0f} %{}\n", one["signal"].text(),
                               signal_value(one["signal"].text(), one["value"].as_f64().value_or(0)),

@@ -177,6 +177,13 @@ class Adviser {
   }
 
   void collectives() {
+    if (facts_.straggler)
+      return add("straggler", fmt::format("find out why rank {} is slower than the others", *facts_.straggler),
+                 "The other ranks wait for it in their collectives: compare its kernels and its host with theirs, balance its "
+                 "work, and check the clock and the temperature of its device.",
+                 facts_.exposed_collective_ns, kLikely, kChange,
+                 fmt::format("{} of exposed collectives, in which the others wait for it; {}",
+                             share(facts_.exposed_collective_ns, facts_), span_then(facts_.exposed_collective_ns, facts_)));
     add("communication_bound", "overlap collectives with computation, or use fewer, larger ones",
         "Collectives run while no compute kernel is running.", facts_.exposed_collective_ns, kLikely, kChange,
         fmt::format("{} of exposed collectives; {}", share(facts_.exposed_collective_ns, facts_),

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "analytics/gpu_advice.h"
 
@@ -15,6 +16,10 @@ std::vector<GpuKernel> gpu_kernels(std::span<const trace::KernelGroupRow> rows, 
     kernel.count += static_cast<double>(row.kernel_count);
     kernel.sum_ns += static_cast<double>(row.kernel_sum_ns);
   }
+  // What no kernel of the trace is faster than: the limits of the device know nothing of starting and ending one.
+  double shortest_ns = std::numeric_limits<double>::max();
+  for (const auto& [name, kernel] : kernels)
+    if (kernel.count > 0) shortest_ns = std::min(shortest_ns, kernel.sum_ns / kernel.count);
   for (const KernelRoof& roof : roofs) {
     const auto found = kernels.find(roof.name);
     if (found == kernels.end()) continue;
@@ -23,6 +28,9 @@ std::vector<GpuKernel> gpu_kernels(std::span<const trace::KernelGroupRow> rows, 
     kernel.ideal_ns = std::max(0.0, kernel.ideal_ns.value_or(kernel.sum_ns) - above_ns);
     kernel.memory_roof = roof.memory_roof;
   }
+  if (kernels.size() > 1)
+    for (auto& [name, kernel] : kernels)
+      if (kernel.ideal_ns) kernel.ideal_ns = std::min(kernel.sum_ns, std::max(*kernel.ideal_ns, kernel.count * shortest_ns));
   std::vector<GpuKernel> list;
   for (auto& [name, kernel] : kernels) list.push_back(std::move(kernel));
   return list;

@@ -61,6 +61,14 @@ TEST(GpuKernels, RoofsNeverLengthenNorGoBelowZero) {
   EXPECT_EQ(one.of(0, 0, {{"a", 900, 0, false}}).at(0).ideal_ns, 0);
 }
 
+TEST(GpuKernels, NoKernelIsFasterThanTheShortest) {
+  Kernels both;
+  both.add("a", 4, 100).add("short", 10, 20);
+  EXPECT_EQ(both.of(0, 0, {{"a", 100, 0.01, false}}).at(0).ideal_ns, 8) << "four times 2 ns";
+  EXPECT_EQ(both.of(0, 0, {{"a", 100, 0.9, false}}).at(0).ideal_ns, 90);
+  EXPECT_EQ(both.of(0, 0, {{"short", 20, 0.1, false}}).at(1).ideal_ns, 20);
+}
+
 TEST(GpuKernels, RoofsOfOtherKernelsCountNowhere) {
   EXPECT_FALSE(Kernels().add("a", 2, 100).of(0, 0, {{"b", 80, 0.5, false}}).at(0).ideal_ns);
   EXPECT_TRUE(Kernels().of(0, 0, {{"b", 80, 0.5, false}}).empty());

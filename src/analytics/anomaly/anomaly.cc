@@ -51,6 +51,23 @@ void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vect
   }
 }
 
+// Whether the slow ones of `count` executions come back at one distance from start to end: the same place of every step, so another
+// problem size and no anomaly. A tenth of them may be missing.
+bool recurs(const std::vector<std::size_t>& slow, std::size_t count) {
+  constexpr std::size_t kFewestRounds = 3, kMaxPeriods = 64;
+  for (std::size_t k = 1; k < std::min(slow.size(), kMaxPeriods); ++k) {
+    const std::size_t period = slow[k] - slow.front();
+    if (count / period < kFewestRounds) break;
+    std::size_t missing = 0;
+    for (const std::size_t at : slow) {
+      const auto absent = [&](std::size_t place) { return !std::binary_search(slow.begin(), slow.end(), place); };
+      if ((at >= period && absent(at - period)) || (at + period < count && absent(at + period))) ++missing;
+    }
+    if (10 * missing <= slow.size()) return true;
+  }
+  return false;
+}
+
 using Count = std::optional<std::int64_t>;
 struct Counter {
   std::string_view name;
@@ -147,8 +164,11 @@ std::vector<Anomaly> of_executions(std::span<const Execution> executions, const 
     std::vector<double> values;
     for (const Execution* one : list) values.push_back(static_cast<double>(one->duration_ns));
     const Normal normal = normal_of(values);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (values[i] < normal.median || !stands_out(values[i], normal, thresholds)) continue;
+    std::vector<std::size_t> slow;
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (values[i] >= normal.median && stands_out(values[i], normal, thresholds)) slow.push_back(i);
+    if (recurs(slow, list.size())) continue;
+    for (const std::size_t i : slow) {
       const std::string name(names.text(list[i]->name));
       out.push_back({Kind::execution, name, values[i], normal.median, deviations_of(values[i], normal), list[i]->start_ns,
                      list[i]->start_ns + list[i]->duration_ns,

@@ -121,6 +121,20 @@ TEST(Executions, ComparedWithSameNameOnly) {
   EXPECT_TRUE(of_executions(list, names, 0).empty());
 }
 
+// 60 executions of 100 ns, those at `slow` of 400.
+std::vector<Anomaly> anomalies_at(std::initializer_list<std::size_t> slow) {
+  trace::NameTable names;
+  std::vector<Execution> list;
+  for (int i = 0; i < 60; ++i) list.push_back({names.intern("k"), i * 1000, 100});
+  for (const std::size_t at : slow) list[at].duration_ns = 400;
+  return of_executions(list, names, 10);
+}
+TEST(Executions, TheSamePlaceOfEveryStepIsNone) { EXPECT_TRUE(anomalies_at({7, 22, 37, 52}).empty()); }
+TEST(Executions, TwoPlacesOfEveryStepAreNone) { EXPECT_TRUE(anomalies_at({7, 9, 27, 29, 47, 49}).empty()); }
+TEST(Executions, IrregularOnesAre) { EXPECT_EQ(anomalies_at({7, 22, 40, 52}).size(), 4U); }
+TEST(Executions, TwoAreNoPattern) { EXPECT_EQ(anomalies_at({7, 37}).size(), 2U); }
+TEST(Executions, APatternThatEndsEarlyIsAChange) { EXPECT_EQ(anomalies_at({1, 4, 7, 10}).size(), 4U); }
+
 TEST(Sessions, DetectsOutlierSession) {
   const std::vector<double> earlier = {100, 101, 99, 100, 102, 98};
   EXPECT_FALSE(of_session("latency.p50_ns", 104, earlier));

@@ -10,7 +10,8 @@ namespace {
 
 constexpr auto kFamilies = std::to_array<std::string_view>({"gemm", "convolution", "attention", "reduction", "normalisation",
                                                             "softmax", "elementwise", "copy_transpose", "embedding_gather",
-                                                            "sort_scan", "rng", "collective", "optimiser", "delay", "other"});
+                                                            "sort_scan", "rng", "collective", "optimiser", "stencil", "delay",
+                                                            "other"});
 
 using Decoder = core::Json (*)(std::string_view);
 struct NamedDecoder {

@@ -10,7 +10,7 @@ namespace aaco::analytics::gaps {
 namespace {
 
 constexpr std::array<std::string_view, 4> kClasses = {"host", "launch", "warmup", "cannot-tell"};
-constexpr std::array<std::string_view, 5> kDomains = {"runtime", "cpu_op", "python", "range", "overhead"};
+constexpr std::array<std::string_view, 6> kDomains = {"runtime", "cpu_op", "python", "range", "overhead", "os"};
 constexpr std::size_t kMaxCauses = 200;
 
 core::Result<std::vector<std::string>> texts(const core::YamlNode& node, std::string_view key) {
@@ -37,6 +37,7 @@ std::optional<HostDomain> host_domain(std::string_view domain) {
   if (domain == "python") return HostDomain::python;
   if (domain == "annotation" || domain == "marker") return HostDomain::range;
   if (domain == "profiler_overhead") return HostDomain::overhead;
+  if (domain == "os") return HostDomain::os;
   return std::nullopt;
 }
 
@@ -85,7 +86,7 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
   AACO_ASSIGN(const auto domains, texts(node, "domains"));
   for (const std::string& name : domains) {
     const auto place = std::find(kDomains.begin(), kDomains.end(), name);
-    if (place == kDomains.end()) return node.error("'" + name + "' is not a domain (runtime, cpu_op, python, range, overhead)");
+    if (place == kDomains.end()) return node.error("'" + name + "' is not a domain (runtime, cpu_op, python, range, overhead, os)");
     pattern.domains.push_back(static_cast<HostDomain>(place - kDomains.begin()));
   }
   AACO_ASSIGN(pattern.any, texts(node, "any"));
@@ -97,7 +98,7 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
 }
 
 core::Status CauseBook::find_own(const core::YamlNode& document) {
-  const std::array<std::pair<std::string_view, CauseIndex*>, 19> needed = {{{"first-use", &own_.first_use},
+  const std::array<std::pair<std::string_view, CauseIndex*>, 21> needed = {{{"first-use", &own_.first_use},
                                                                             {"launch", &own_.launch},
                                                                             {"launch-latency", &own_.launch_latency},
                                                                             {"device-latency", &own_.device_latency},
@@ -115,7 +116,10 @@ core::Status CauseBook::find_own(const core::YamlNode& document) {
                                                                             {"framework", &own_.framework},
                                                                             {"host-code", &own_.host_code},
                                                                             {"host-operator", &own_.host_operator},
-                                                                            {"start-up", &own_.start_up}}};
+                                                                            {"start-up", &own_.start_up},
+                                                                            {"allocation", &own_.allocation},
+                                                                            {"library-initialisation",
+                                                                             &own_.library_initialisation}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);
     if (!found) return document.error("cause '" + std::string(id) + "' is missing");

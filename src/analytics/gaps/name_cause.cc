@@ -49,8 +49,16 @@ std::int64_t longest_silence(const std::vector<HostFrame>& frames, std::int64_t 
 
 }  // namespace
 
-HostFrame GapExplainer::frame_of(const Call& call) const {
-  return {call.start_ns, call.end_ns, *call.cause, book_->at(*call.cause).weak};
+HostFrame GapExplainer::frame_of(const Call& call, const Gap& gap) const {
+  const auto& own = book_->own();
+  const std::int64_t length = call.end_ns - call.start_ns;
+  if (call.is_runtime() && *call.cause == own.launch && length >= kLongLaunchNs)
+    return {call.start_ns, call.end_ns, earlier_launch_cause(call), false};
+  const bool sets_up = call.is_runtime() && *call.cause == own.allocation && length >= kSetUpCallNs && gap.launch &&
+                       gap.launch->is_first;
+  const CauseIndex cause = sets_up ? own.library_initialisation : *call.cause;
+  // A system call inside a call of a library is how that library does its work.
+  return {call.start_ns, call.end_ns, cause, book_->at(cause).weak || call.domain == HostDomain::os};
 }
 
 // A launch is a cause of its own where it is long: it loads code, or is blocked.
@@ -74,7 +82,7 @@ const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64
       continue;
     const bool is_launch = !launched && call.start_ns == gap.launch->start_ns && call.name == gap.launch->api;
     launched = launched || is_launch;
-    frames.push_back(is_launch ? launch_frame(gap) : frame_of(call));
+    frames.push_back(is_launch ? launch_frame(gap) : frame_of(call, gap));
   }
   if (!launched && gap.launch->end_ns > gap.start_ns) frames.push_back(launch_frame(gap));
   sort_frames(frames);
@@ -125,7 +133,7 @@ const GapExplainer::Call* GapExplainer::evidence_of(const Gap& gap, std::int64_t
   const Call* found = nullptr;
   std::int64_t longest = 0;
   for (const Call& call : calls_) {
-    if (call.cause != share.cause || call.rank != gap.rank) continue;
+    if (!call.cause || call.rank != gap.rank || frame_of(call, gap).cause != share.cause) continue;
     if (call.thread_id != thread_id && !call.is_overhead() && !book_->at(share.cause).any_thread) continue;
     const std::int64_t overlap = overlap_of(call.start_ns, call.end_ns, gap);
     if (overlap <= 0 || (2 * overlap < share.time_ns && overlap <= longest)) continue;

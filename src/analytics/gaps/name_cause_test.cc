@@ -248,6 +248,60 @@ TEST_F(NamedGapTest, RuntimeCallsAloneAreNotPython) {
   launch(10.9, 10.95).call("hip", "hipGetDevice", 1, 1.2);
   EXPECT_EQ(cause(), "unknown");
 }
+TEST_F(NamedGapTest, LongLaunchOfEarlierWorkIsNoLaunchRate) {
+  launch(10.9, 10.95).call("hip", "hipLaunchKernel", 0.5, 10.5);
+  EXPECT_EQ(cause(), "blocked-launch");
+}
+TEST_F(NamedGapTest, LongFirstLaunchOfEarlierWorkIsFirstUse) {
+  explainer_->note_first_launch(0, ns(0.5));
+  launch(10.9, 10.95).call("hip", "hipLaunchKernel", 0.5, 10.5);
+  EXPECT_EQ(cause(), "first-use");
+}
+TEST_F(NamedGapTest, FirstLaunchOfAnotherRankSaysNothing) {
+  explainer_->note_first_launch(3, ns(0.5));
+  launch(10.9, 10.95).call("hip", "hipLaunchKernel", 0.5, 10.5);
+  EXPECT_EQ(cause(), "blocked-launch");
+}
+TEST_F(NamedGapTest, LongAllocationBeforeANewKernelSetsUp) {
+  gap_.end_ns = ns(311);
+  launch(310, 310.5).call("cuda_runtime", "cudaFree", 2, 300);
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "library-initialisation");
+}
+TEST_F(NamedGapTest, LongAllocationBeforeAKnownKernelAllocates) {
+  gap_.end_ns = ns(311);
+  launch(310, 310.5).call("cuda_runtime", "cudaFree", 2, 300);
+  EXPECT_EQ(cause(), "allocation");
+}
+TEST_F(NamedGapTest, ShortAllocationBeforeANewKernelAllocates) {
+  launch(10.9, 10.95).call("cuda_runtime", "cudaMalloc", 1, 10.5);
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "allocation");
+}
+TEST_F(NamedGapTest, SystemCallsNameWhatNothingElseDoes) {
+  launch(10.9, 10.95).call("os", "pthread_cond_wait", 1, 10.5);
+  EXPECT_EQ(cause(), "lock");
+}
+TEST_F(NamedGapTest, SystemCallReads) {
+  launch(10.9, 10.95).call("os", "read", 1, 5).call("os", "pread64", 5, 10.5);
+  EXPECT_EQ(cause(), "file-io");
+}
+TEST_F(NamedGapTest, SystemCallInsideACallOfTheRuntimeIsItsWork) {
+  launch(10.9, 10.95).call("cuda_runtime", "cudaMalloc", 1, 10.6).call("os", "read", 1.1, 10.5);
+  EXPECT_EQ(cause(), "allocation");
+}
+TEST_F(NamedGapTest, SystemCallsOfTheDriverSayNothing) {
+  launch(10.9, 10.95).call("os", "ioctl", 1, 10.5);
+  EXPECT_EQ(cause(), "unknown");
+}
+TEST_F(NamedGapTest, TokensToTextAreNoInput) {
+  launch(10.9, 10.95).call("python", "server.py(2): loop", 0, 12).call("python", "tokenizers/decoders.py(33): step", 1, 10.5);
+  EXPECT_EQ(cause(), "host-code");
+}
+TEST_F(NamedGapTest, TextToTokensIsInput) {
+  launch(10.9, 10.95).call("python", "transformers/tokenization_utils_base.py(9): __call__", 1, 10.5);
+  EXPECT_EQ(cause(), "data-loading");
+}
 TEST_F(NamedGapTest, NothingRecorded) { EXPECT_EQ(cause(), "unknown"); }
 TEST_F(NamedGapTest, SumsOfAllGaps) {
   GapSums sums;

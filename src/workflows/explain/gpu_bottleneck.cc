@@ -39,6 +39,18 @@ std::vector<analytics::advice::KernelRoof> roofs_of(const Json& gpu) {
     const auto time = known["time_ns"].as_f64(), reached = known["reached_ratio"].as_f64();
     if (time && reached) roofs.push_back({std::string(known["name"].text()), *time, *reached, known["roof"].text() == "memory"});
   }
+  // What the roofline has no rate for may still be known to be near a limit.
+  const std::size_t from_roofline = roofs.size();
+  for (const Json& known : gpu["kernel_limits"]["kernels"].items()) {
+    const bool memory = known["limit"].text() == "memory";
+    if (!memory && known["limit"].text() != "compute") continue;
+    const auto time = known["time_ns"].as_f64();
+    const auto reached = known[memory ? "bandwidth_ratio" : "peak_rate_ratio"].as_f64();
+    const std::string name(known["name"].text());
+    const bool listed = std::any_of(roofs.begin(), roofs.begin() + static_cast<std::ptrdiff_t>(from_roofline),
+                                    [&](const auto& roof) { return roof.name == name; });
+    if (time && reached && !listed) roofs.push_back({name, *time, *reached, memory});
+  }
   return roofs;
 }
 
@@ -96,8 +108,8 @@ double steps_ns(LoadedSession& loaded, std::int64_t rank) {
   return sum;
 }
 
-// Steps whose host worked on something known before the device's first work or after its last are judged as a whole.
-void add_outside(const std::vector<Json>& outside, double whole_ns, GpuDevice& device) {
+// Steps whose host worked on something known before the device's first work or after its last are judged as a whole: true.
+bool add_outside(const std::vector<Json>& outside, double whole_ns, GpuDevice& device) {
   constexpr double kKnownOutside = 0.5;  // of the time outside the device's work, that its host's activities explain
   const double span_ns = device.span_ns.value_or(0);
   double known_ns = 0, warmup_ns = 0;
@@ -106,13 +118,14 @@ void add_outside(const std::vector<Json>& outside, double whole_ns, GpuDevice& d
     known_ns += ns;
     if (one["class"].text() == "warmup") warmup_ns += ns;
   }
-  if (span_ns <= 0 || known_ns < kKnownOutside * (whole_ns - span_ns)) return;
+  if (span_ns <= 0 || known_ns < kKnownOutside * (whole_ns - span_ns)) return false;
   auto& shares = device.shares;
   for (double* share : {&shares.compute, &shares.communication, &shares.copy, &shares.launch, &shares.waiting, &shares.warmup})
     *share *= span_ns / whole_ns;
   warmup_ns = std::min(warmup_ns, whole_ns - span_ns);
   shares.warmup += warmup_ns / whole_ns;
   shares.waiting += (whole_ns - span_ns - warmup_ns) / whole_ns;
+  return true;
 }
 
 }  // namespace
@@ -135,20 +148,23 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   // Host time outside the device's work is in the steps, not in the span.
   Json gpu = gpus[*chosen];
   const double whole_ns = std::max(span_ns, steps_ns(loaded, gpu["rank"].as_i64().value_or(0)));
+  double judged_ns = span_ns;  // what the shares are of
   if (whole_ns > span_ns && gpu.contains("first_ns"))
-    if (const auto outside = host_outside(loaded, window_of(gpu), paths)) {
+    if (const auto outside = host_outside(loaded, window_of(gpu), paths);
+        outside && add_outside(*outside, whole_ns, devices[*chosen])) {
       gpu.set("idle_causes", with_causes(gpu["idle_causes"], *outside));
-      add_outside(*outside, whole_ns, devices[*chosen]);
+      judged_ns = whole_ns;
     }
   auto found =
       analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
   if (!found) return std::nullopt;
   GpuFacts facts = facts_of(gpu, metrics, rows, names);
   facts.pinned_ratio = pinned_ratio(manifest);
+  facts.straggler = manifest.outcome.gpu["straggler"]["rank"].as_i64();
   facts.steps_ns = whole_ns;
   const bool unknown_kernels =
       found->class_id == analytics::bottleneck::kInconclusive || found->class_id == analytics::bottleneck::kDeviceBusy;
-  Json cause = headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], whole_ns);
+  Json cause = headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], judged_ns);
   if (is_silence(cause)) {
     found->evidence_class = analytics::bottleneck::kCloseHeadline;
     found->confidence = analytics::bottleneck::headline_confidence(confidences, found->evidence_class);

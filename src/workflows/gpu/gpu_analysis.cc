@@ -173,6 +173,8 @@ class Analyser {
                         const Launch* launch, bool is_copy, bool is_first) {
     const auto idle = place.fold.add(work);
     if (place.last_end_ns == INT64_MIN) place.busy_since_ns = work.start_ns;
+    if (is_first && launch != nullptr && launch->end_ns - launch->start_ns >= analytics::gaps::kLongLaunchNs)
+      gaps_.note_first_launch(key.first, launch->start_ns);
     timeline_.add_work(key.first, work.start_ns, work.end_ns);
     if (idle && timeline_.has_timeline() && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
       analytics::gaps::Gap gap{key.first, key.second, idle->start_ns,      idle->end_ns,      place.last_name,

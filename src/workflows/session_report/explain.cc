@@ -77,6 +77,8 @@ core::Result<std::vector<analytics::anomaly::Execution>> executions_of(LoadedSes
 
 core::Status add_history(const std::string& session_id, const trace::SessionManifest& manifest, const trace::Metrics& metrics,
                          const Services& services, Explanation& out) {
+  // An imported trace does not say what ran: without a tag any other trace of the device would be compared with it.
+  if (manifest.kind == "import" && manifest.tag.empty()) return {};
   AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
   std::map<std::string_view, std::vector<double>> earlier;
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {

@@ -11,6 +11,7 @@
 #include "core/files.h"
 #include "core/numbers.h"
 #include "trace/metric.h"
+#include "workflows/explain.h"
 
 namespace aaco::workflows {
 namespace {
@@ -50,11 +51,6 @@ std::string sentence(const Json& evidence) {
   return text;
 }
 
-// Idle time beside kernels that take most of it.
-bool avoidable(std::string_view class_id, const Json& cause) {
-  return class_id == analytics::bottleneck::kDeviceBusy && cause.contains("idle_ns");
-}
-
 // Sessions of older versions state the largest gain only.
 void fill_gain(const Json& recommendation, report::Statement& advice) {
   const auto most = recommendation["gain_ratio"].as_f64();
@@ -79,11 +75,8 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   why.text = document["meaning"].text();
   if (decided) why.confidence_ratio = document["confidence"].as_f64();
   if (const Json& cause = document["cause"]; const auto share = cause["span_share_ratio"].as_f64())
-    why.text += fmt::format(" {}: {} ({} of the trace).",
-                            avoidable(why.id, cause)          ? "Largest avoidable part"
-                            : cause["id"].text() == "unknown" ? "Cause unknown"
-                                                              : "Cause",
-                            cause["title"].text(), core::format_percent(*share));
+    why.text += fmt::format(" {}: {} ({} of the trace).", cause_label(why.id, cause), cause["title"].text(),
+                            core::format_percent(*share));
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
   const bool guess = !ranking.empty() && ranking[0]["class"].text() != analytics::bottleneck::kUnknownKernels;

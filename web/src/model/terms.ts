@@ -24,6 +24,7 @@ const kTerms: Record<string, string> = {
   rng: 'Random numbers, dropout masks.',
   collective: 'Communication between ranks: all-reduce, all-gather, send and receive.',
   optimiser: 'Updates of the weights.',
+  stencil: 'Finite differences on a grid: each point from its neighbours.',
   delay: 'Kernels that only wait.',
   other: 'The name tells no family.',
 };
