@@ -11,7 +11,7 @@
 #include "core/random.h"
 #include "core/strings.h"
 #include "tracelake/remote.h"
-#include "tracelake/remote/schema.h"
+#include "tracelake/engine/schema.h"
 
 namespace aaco::tracelake {
 namespace {
