@@ -130,6 +130,7 @@ Spool::Batch Spool::oldest(std::int64_t max_bytes) {
 
 void Spool::remove(const Batch& batch) {
   const std::lock_guard lock(mutex_);
+  if (batch.numbers.empty()) return;
   const std::set<std::int64_t> numbers(batch.numbers.begin(), batch.numbers.end());
   for (std::size_t i = 0; i < entries_.size() && entries_[i].number <= *numbers.rbegin();)
     if (numbers.contains(entries_[i].number))
