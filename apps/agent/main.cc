@@ -63,7 +63,8 @@ core::Status watch(const agent::Request& request, const core::Environment& envir
   ::malloc_trim(0);  // what reading the machine took is not needed again
   std::jthread sending([&](const std::stop_token& ended) {
     while (!ended.stop_requested())
-      if (!sender.step()) clock.sleep_until(std::min(clock.now_ns(core::ClockId::monotonic) + kLookPeriodNs, sender.next_step_ns()));
+      if (!sender.step())
+        clock.sleep_until(std::min(clock.now_ns(core::ClockId::monotonic) + kLookPeriodNs, sender.next_step_ns()));
   });
   const std::int64_t begin = clock.now_ns(core::ClockId::monotonic);
   std::int64_t due = begin;

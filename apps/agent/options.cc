@@ -42,7 +42,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--duration", options.duration, "Stop after this time")->type_name("TIME");
   app.add_flag("--status", options.status, "Print the state of the agent that uses this spool as JSON, and exit");
   app.footer(
-      "The agent samples CPUs and GPUs, and stores one row per device, metric group and minute (docs/formats/fleet.md). Rows wait in\n"
+      "The agent samples CPUs and GPUs, and stores one row per device, metric group and minute (docs/formats/fleet.md). Rows "
+      "wait in\n"
       "the spool while the fleet cannot be reached. User, password and token: AACO_CLICKHOUSE_USER, AACO_CLICKHOUSE_PASSWORD,\n"
       "AACO_CLICKHOUSE_TOKEN, or fleet.yaml.\n"
       "Examples:\n  aaco agent --to clickhouse://db:8123/aaco\n  aaco agent --status\n  sudo systemctl enable --now aaco-agent");

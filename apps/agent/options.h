@@ -17,8 +17,7 @@ struct Options {
   std::string to, spool, node, job, interval = "1s", duration, limit = "256MB";
   bool status = false;
 };
-inline constexpr const char* kAboutAgent =
-    "Watch this node and send its telemetry to a fleet (docs/how_to/watch_a_fleet.md)";
+inline constexpr const char* kAboutAgent = "Watch this node and send its telemetry to a fleet (docs/how_to/watch_a_fleet.md)";
 
 void add_options(CLI::App& app, Options& options);
 

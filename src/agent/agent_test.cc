@@ -65,7 +65,8 @@ struct Node {
     spool = *Spool::open(std::move(options));
     sender = std::make_unique<Sender>(receiver, *spool, clocks);
     std::vector<std::unique_ptr<collectors::Collector>> all;
-    agent = std::make_unique<Agent>(Settings{"n1", {machine.root()}, "", folder.path() + "/status.json", clocks.realtime}, std::move(all), *spool, *sender, clocks);
+    agent = std::make_unique<Agent>(Settings{"n1", {machine.root()}, "", folder.path() + "/status.json", clocks.realtime},
+                                    std::move(all), *spool, *sender, clocks);
   }
   void run(std::int64_t duration_ns, std::int64_t step_ns = kSecond) {
     for (std::int64_t passed = 0; passed < duration_ns; passed += step_ns) {
@@ -161,7 +162,8 @@ TEST(Agent, DevicesOfAnAmdNodeHaveTheirRows) {
   std::vector<std::unique_ptr<collectors::Collector>> amd;
   amd.push_back(collectors::amdgpu::make_collector(std::make_unique<Follower>(node.clocks)));
   amd.push_back(collectors::proc::make_collector(std::make_unique<Follower>(node.clocks)));
-  node.agent = std::make_unique<Agent>(Settings{"n1", {node.machine.root()}, "train", "", 0}, std::move(amd), *node.spool, *node.sender, node.clocks);
+  node.agent = std::make_unique<Agent>(Settings{"n1", {node.machine.root()}, "train", "", 0}, std::move(amd), *node.spool,
+                                       *node.sender, node.clocks);
   for (int i = 0; i < 3; ++i) {
     node.machine.write("/sys/class/drm/card2/device/ras/xgmi_wafl_err_count", "ue: 0\nce: " + std::to_string(4 * i) + "\n");
     node.run(60 * kSecond, 20 * kSecond);
@@ -174,7 +176,8 @@ TEST(Agent, DevicesOfAnAmdNodeHaveTheirRows) {
     const auto cells = tracelake::split_cells(line);
     groups.insert(*cells[3] + cells[2].value_or(""));
     EXPECT_EQ(cells[5], "train");
-    if (const auto& errors = cells[7 + trace::fleet_column("link_errors")]; errors && *cells[2] == "0") links = std::max(links, std::stod(*errors));
+    if (const auto& errors = cells[7 + trace::fleet_column("link_errors")]; errors && *cells[2] == "0")
+      links = std::max(links, std::stod(*errors));
   }
   EXPECT_EQ(groups, (std::set<std::string>{"gpu0", "gpu1", "health0", "health1", "host"}));
   EXPECT_EQ(links, 4);

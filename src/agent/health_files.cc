@@ -39,7 +39,8 @@ std::string small_file(const std::string& root, const std::string& path) {
 
 // "amdgpu 0000:c1:00.0: amdgpu: GPU reset begin!", "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
 std::string reset_device(std::string_view line) {
-  if (const auto at = line.find("amdgpu "); at != std::string_view::npos && line.find("GPU reset begin") != std::string_view::npos) {
+  if (const auto at = line.find("amdgpu ");
+      at != std::string_view::npos && line.find("GPU reset begin") != std::string_view::npos) {
     const std::string_view address = line.substr(at + 7, line.substr(at + 7).find(": "));
     return address.size() == 12 ? std::string(address) : "";
   }

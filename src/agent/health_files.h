@@ -11,8 +11,8 @@
 
 namespace aaco::agent {
 
-// Health counters that the collectors do not read: errors of XGMI links (RAS), PCIe replays (AER, where the driver has no count of
-// its own), and resets of devices, from the kernel's log. Read once per minute.
+// Health counters that the collectors do not read: errors of XGMI links (RAS), PCIe replays (AER, where the driver has no count
+// of its own), and resets of devices, from the kernel's log. Read once per minute.
 class HealthFiles {
  public:
   // `gpus` as in the inventory of the machine below `root`.

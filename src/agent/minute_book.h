@@ -68,8 +68,8 @@ class MinuteBook final : public trace::EveryRowTo<MinuteBook> {
     void read(double value);
   };
   struct Unit {
-    std::map<std::size_t, Mean> means;              // by column
-    std::map<std::size_t, Counter> counters;        // by column
+    std::map<std::size_t, Mean> means;               // by column
+    std::map<std::size_t, Counter> counters;         // by column
     std::map<std::uint32_t, Mean> throttle_reasons;  // by metric
     std::optional<double> corrected_by_links, uncorrected_by_links;
   };
@@ -78,7 +78,7 @@ class MinuteBook final : public trace::EveryRowTo<MinuteBook> {
   static bool has_values(const trace::FleetMinute& row);
 
   trace::NameTable names_;
-  std::vector<Route> routes_;  // by NameId
+  std::vector<Route> routes_;           // by NameId
   std::map<std::int32_t, Unit> units_;  // -1: the host
   std::map<std::int32_t, std::pair<Counter, Counter>> link_errors_;
   std::int64_t samples_ = 0;

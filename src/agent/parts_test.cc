@@ -126,8 +126,8 @@ TEST(ResetDevice, IsTheDeviceOfAReset) {
   EXPECT_EQ(reset_device("3,1,2,-;NVRM: Xid (PCI:0000:3B:00): 79, pid=1, GPU has fallen off the bus."), "0000:3b:00");
 }
 TEST(ResetDevice, OtherLinesAreNone) {
-  for (const char* line : {"", "amdgpu 0000:c1:00.0: amdgpu: ring gfx timeout", "NVRM: Xid (PCI:0000:3B:00): 31, pid=1", "NVRM: Xid (PCI:",
-                           "amdgpu x: GPU reset begin!"})
+  for (const char* line : {"", "amdgpu 0000:c1:00.0: amdgpu: ring gfx timeout", "NVRM: Xid (PCI:0000:3B:00): 31, pid=1",
+                           "NVRM: Xid (PCI:", "amdgpu x: GPU reset begin!"})
     EXPECT_EQ(reset_device(line), "") << line;
 }
 

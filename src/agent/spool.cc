@@ -26,15 +26,18 @@ core::Result<core::FileDescriptor> lock_folder(const std::string& folder) {
   core::FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file.valid()) return core::fail_errno(errno, path, "choose another folder with --spool");
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-    return core::fail(core::ErrorCode::conflict, "another agent uses " + folder, "stop it, or choose another folder with --spool");
+    return core::fail(core::ErrorCode::conflict, "another agent uses " + folder,
+                      "stop it, or choose another folder with --spool");
   return file;
 }
 
 }  // namespace
 
 core::Result<std::unique_ptr<Spool>> Spool::open(SpoolOptions options) {
-  if (options.limit_bytes < kBlockBytes) return core::fail(core::ErrorCode::invalid_argument, "the limit of the spool is below 4 KiB");
-  if (!options.write) options.write = [](const std::string& path, std::string_view bytes) { return core::write_file_atomic(path, bytes); };
+  if (options.limit_bytes < kBlockBytes)
+    return core::fail(core::ErrorCode::invalid_argument, "the limit of the spool is below 4 KiB");
+  if (!options.write)
+    options.write = [](const std::string& path, std::string_view bytes) { return core::write_file_atomic(path, bytes); };
   AACO_TRY(core::make_directories(options.folder));
   AACO_ASSIGN(auto lock, lock_folder(options.folder));
   auto spool = std::unique_ptr<Spool>(new Spool(std::move(options), std::move(lock)));
@@ -78,7 +81,8 @@ void Spool::drop(std::size_t index) {
 
 void Spool::keep_to_limits() {
   const auto drop_oldest = [&](bool in_memory) {
-    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& one) { return one.text.empty() != in_memory; });
+    const auto found =
+        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& one) { return one.text.empty() != in_memory; });
     if (found == entries_.end()) return false;
     counts_.dropped_rows += found->rows;
     drop(static_cast<std::size_t>(found - entries_.begin()));

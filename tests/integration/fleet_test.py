@@ -10,6 +10,7 @@ import unittest
 
 import clickhouse_server
 import program
+import server_test
 
 
 class Fleet(program.ProgramTest):
@@ -98,6 +99,22 @@ class Fleet(program.ProgramTest):
         self.refused(self.aaco('fleet', 'compare', self.telemetry, 'rack=1', 'node=a'), 2, 'rack=1', 'hint')
         self.refused(self.aaco('fleet', 'compare', self.telemetry, 'node=x', 'node=y'), 3, 'both sides')
         self.refused(self.aaco('fleet', 'compare', self.telemetry, 'node=x'), 2, 'b')
+
+    def test_server_shows_the_fleet(self):
+        server = server_test.Server(self, 'serve', '--fleet', str(self.telemetry))
+        self.addCleanup(server.stop)
+        fleet = server.json('/api/v1/fleet')[1]
+        findings = self.answer('health', self.telemetry, '--last', '24h', '--json').json()['findings']
+        self.assertEqual((fleet['nodes'], fleet['findings']), (24, findings))
+        heat = server.json('/api/v1/fleet/heat?metric=clock_hz&hours=12')[1]
+        self.assertEqual((len(heat['nodes']), len(heat['values'])), (24, 24))
+        self.assertEqual(heat['nodes'][0], findings[0]['node'])
+        self.assertTrue(all(len(row) == heat['bins'] and any(row) for row in heat['values']))
+        node = server.json('/api/v1/fleet/nodes/' + findings[0]['node'])[1]
+        self.assertEqual({one['node'] for one in node['findings']}, {findings[0]['node']})
+        self.assertEqual({one['device'] for one in node['series'] if one['metric'] == 'clock_hz'}, {0, 1})
+        for path, status in (('/heat', 400), ('/heat?metric=nothing', 400), ('/nodes/nobody', 404), ('?hours=0', 400), ('?hours=x', 400)):
+            self.assertEqual(server.ask('/api/v1/fleet' + path)[0], status, path)
 
     def test_csv_of_others_with_few_columns(self):
         folder = self.folder / 'csv'

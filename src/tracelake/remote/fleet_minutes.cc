@@ -8,9 +8,9 @@
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "tracelake/engine/schema.h"
 #include "tracelake/fleet/cell_collector.h"
 #include "tracelake/remote.h"
-#include "tracelake/engine/schema.h"
 
 namespace aaco::tracelake {
 namespace {
