@@ -11,6 +11,7 @@
 #include "agent/agent.h"
 #include "agent/engine_receiver.h"
 #include "agent/options.h"
+#include "collectors/node_collectors.h"
 #include "core/files.h"
 #include "tracelake/engine.h"
 
@@ -59,7 +60,7 @@ core::Status watch(const agent::Request& request, const core::Environment& envir
                       request.job,
                       core::join_path(request.spool, "status.json"),
                       clock.now_ns(core::ClockId::realtime)},
-                     agent::agent_collectors(), *spool, sender, clock);
+                     collectors::node_collectors([] { return std::make_unique<core::SystemClock>(); }), *spool, sender, clock);
   ::malloc_trim(0);  // what reading the machine took is not needed again
   std::jthread sending([&](const std::stop_token& ended) {
     while (!ended.stop_requested())

@@ -6,9 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "collectors/amdgpu/amdgpu_collector.h"
-#include "collectors/nvml/nvml_collector.h"
-#include "collectors/proc/proc_collector.h"
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/resident_memory.h"
@@ -39,14 +36,6 @@ std::int64_t process_cpu_ns() {
 std::int64_t minute_of(std::int64_t realtime_ns) { return realtime_ns / kMinuteNs * kMinuteNs; }
 
 }  // namespace
-
-std::vector<std::unique_ptr<collectors::Collector>> agent_collectors() {
-  std::vector<std::unique_ptr<collectors::Collector>> out;
-  out.push_back(collectors::proc::make_collector());
-  out.push_back(collectors::amdgpu::make_collector());
-  out.push_back(collectors::nvml::make_collector());
-  return out;
-}
 
 Agent::Agent(Settings settings, std::vector<std::unique_ptr<collectors::Collector>> collectors, Spool& spool, Sender& sender,
              const core::Clock& clock)

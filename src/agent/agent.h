@@ -61,9 +61,6 @@ class Agent {
   std::int64_t clock_jumps_ = 0, minutes_ = 0, stored_rows_ = 0, samples_ = 0;
 };
 
-// The collectors of an agent: machine, AMD and NVIDIA devices.
-std::vector<std::unique_ptr<collectors::Collector>> agent_collectors();
-
 // A row as a line for the spool: the columns of row_columns() but the last.
 std::string row_text(const trace::FleetMinute& row);
 // Names of the columns that Sender inserts.

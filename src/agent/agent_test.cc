@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "collectors/amdgpu/amdgpu_collector.h"
-#include "collectors/proc/proc_collector.h"
+#include "collectors/node_collectors.h"
 #include "core/files.h"
 #include "core/strings.h"
 #include "tests/support/fake_machine.h"
@@ -154,15 +153,13 @@ TEST(Agent, NodeWithoutTheHardwareNamesWhatIsAbsent) {
   options.folder = folder.path();
   const auto spool = *Spool::open(options);
   Sender sender(receiver, *spool, clocks);
-  const Agent agent({"n", {machine.root()}, "", "", 0}, agent_collectors(), *spool, sender, clocks);
+  const Agent agent({"n", {machine.root()}, "", "", 0}, collectors::node_collectors([] { return std::make_unique<core::SystemClock>(); }), *spool, sender, clocks);
   EXPECT_GE(agent.status()["absent"].items().size(), 2U);
 }
 TEST(Agent, DevicesOfAnAmdNodeHaveTheirRows) {
   Node node;
-  std::vector<std::unique_ptr<collectors::Collector>> amd;
-  amd.push_back(collectors::amdgpu::make_collector(std::make_unique<Follower>(node.clocks)));
-  amd.push_back(collectors::proc::make_collector(std::make_unique<Follower>(node.clocks)));
-  node.agent = std::make_unique<Agent>(Settings{"n1", {node.machine.root()}, "train", "", 0}, std::move(amd), *node.spool,
+  auto collectors = collectors::node_collectors([&] { return std::make_unique<Follower>(node.clocks); });
+  node.agent = std::make_unique<Agent>(Settings{"n1", {node.machine.root()}, "train", "", 0}, std::move(collectors), *node.spool,
                                        *node.sender, node.clocks);
   for (int i = 0; i < 3; ++i) {
     node.machine.write("/sys/class/drm/card2/device/ras/xgmi_wafl_err_count", "ue: 0\nce: " + std::to_string(4 * i) + "\n");
