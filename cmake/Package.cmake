@@ -60,4 +60,5 @@ install(FILES ${PROJECT_SOURCE_DIR}/packaging/third_party_licences.txt DESTINATI
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/lintian-overrides DESTINATION share/lintian/overrides RENAME aaco COMPONENT program)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/packaging/ci/gate.sh DESTINATION share/aaco/ci COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/aaco-serve.service DESTINATION lib/systemd/user COMPONENT program)
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/aaco-agent.service DESTINATION lib/systemd/system COMPONENT program)
 include(CPack)

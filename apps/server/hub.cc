@@ -46,16 +46,16 @@ void Hub::run_handler(Match match, std::function<void(Response)> done) {
   ++worker.waiting;
   counters_.connections = static_cast<std::int64_t>(open_.size());
   counters_.streams = feed_.counters();
-  boost::asio::post(
-      worker.thread, [this, &worker, match = std::move(match), done = std::move(done), counters = counters_]() mutable {
-        const Site site{services_,  routes_, counters, jobs_ ? jobs_->get() : nullptr, &lists_, jobs_ ? nullptr : &jobs_.error(),
-                        &telemetry_};
-        Response response = answer(match, site);
-        boost::asio::post(io_, [&worker, done = std::move(done), response = std::move(response)]() mutable {
-          --worker.waiting;
-          done(std::move(response));
-        });
-      });
+  boost::asio::post(worker.thread, [this, &worker, match = std::move(match), done = std::move(done),
+                                    counters = counters_]() mutable {
+    const Site site{services_,   routes_,     counters, jobs_ ? jobs_->get() : nullptr, &lists_, jobs_ ? nullptr : &jobs_.error(),
+                    &telemetry_, fleet_.get()};
+    Response response = answer(match, site);
+    boost::asio::post(io_, [&worker, done = std::move(done), response = std::move(response)]() mutable {
+      --worker.waiting;
+      done(std::move(response));
+    });
+  });
 }
 
 tl::expected<std::unique_ptr<workflows::Upload>, Response> Hub::begin_upload(const std::string& name) {

@@ -37,6 +37,8 @@ class Hub {
     jobs_ = std::move(jobs);
     if (jobs_) feed_.set_jobs(jobs_->get());
   }
+  // Call once, before the first request. An empty name: no fleet.
+  void set_fleet(const std::string& from) { fleet_ = std::make_unique<workflows::FleetView>(from, services_); }
   // Call once, before the first request.
   void guard(Secrets secrets, std::vector<std::string> hosts, bool tls) {
     access_.emplace(std::move(secrets), std::move(hosts), clock_, tls);
@@ -83,6 +85,7 @@ class Hub {
   core::Result<std::unique_ptr<workflows::Jobs>> jobs_;
   workflows::SessionLists lists_;
   Telemetry telemetry_;
+  std::unique_ptr<workflows::FleetView> fleet_;
   std::set<Connection*> open_;
   Counters counters_;
   bool stopping_ = false;

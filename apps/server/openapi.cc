@@ -50,6 +50,18 @@ constexpr std::string_view kSchemas = R"({
     "schema_version": {"type": "integer"}, "device": {"type": "object", "required": ["id"]}}},
   "Roofline": {"type": "object", "description": "docs/formats/envelope.md", "required": ["schema_version", "devices"], "properties": {
     "schema_version": {"type": "integer"}, "devices": {"type": "array", "items": {"type": "object"}}}},
+  "Fleet": {"type": "object", "description": "docs/formats/fleet.md", "required": ["schema_version", "nodes", "status", "findings",
+    "stragglers", "metrics"], "properties": {"schema_version": {"type": "integer"}, "nodes": {"type": "integer"},
+    "status": {"type": "object"}, "findings": {"type": "array", "items": {"type": "object", "required": ["kind", "node"]}},
+    "stragglers": {"type": "array", "items": {"type": "object"}}, "metrics": {"type": "array", "items": {"type": "object"}}}},
+  "FleetHeat": {"type": "object", "required": ["schema_version", "metric", "first_unix_ns", "bin_ns", "bins", "nodes", "severity",
+    "values"], "properties": {"schema_version": {"type": "integer"}, "metric": {"type": "string"}, "bins": {"type": "integer"},
+    "nodes": {"type": "array", "items": {"type": "string"}}, "severity": {"type": "array", "items": {"type": "number"}},
+    "values": {"type": "array", "items": {"type": "array", "items": {"type": ["number", "null"]}}}}},
+  "FleetNode": {"type": "object", "required": ["schema_version", "node", "findings", "series", "sessions"], "properties": {
+    "schema_version": {"type": "integer"}, "node": {"type": "string"}, "findings": {"type": "array", "items": {"type": "object"}},
+    "series": {"type": "array", "items": {"type": "object", "required": ["metric", "values"]}},
+    "sessions": {"type": "array", "items": {"type": "object", "required": ["id"]}}}},
   "Predictions": {"type": "object", "description": "docs/formats/predictions.md", "required": ["schema_version", "points"], "properties": {
     "schema_version": {"type": "integer"}, "points": {"type": "array", "items": {"type": "object"}}}},
   "BaselineList": {"type": "object", "description": "docs/formats/baseline.md", "required": ["schema_version", "folder", "baselines"],
@@ -98,6 +110,7 @@ Json parameters_of(const Route& route) {
                            {"required", true},
                            {"description", part == "{job}"      ? "Id of a job"
                                            : part == "{device}" ? "Id or alias of a device"
+                                           : part == "{node}"   ? "Name of a node"
                                                                 : "An id, its beginning, latest or tag:NAME"},
                            {"schema", Json::object({{"type", "string"}})}}));
   }

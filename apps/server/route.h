@@ -10,6 +10,7 @@
 
 #include "core/result.h"
 #include "server/message.h"
+#include "workflows/fleet_view.h"
 #include "workflows/jobs.h"
 #include "workflows/services.h"
 #include "workflows/session_lists.h"
@@ -55,6 +56,7 @@ struct Site {
   workflows::SessionLists* lists = nullptr;
   const core::Error* no_jobs = nullptr;  // why there are none
   Telemetry* telemetry = nullptr;
+  workflows::FleetView* fleet = nullptr;
 };
 
 // A request with its parameters checked against the route's.

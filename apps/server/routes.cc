@@ -72,6 +72,16 @@ const std::vector<Parameter> kEnveloped = {
     {.name = "device", .description = "Only runs on this device: id or alias"},
     {.name = "last", .description = "Only the newest N sessions", .kind = Kind::whole, .low = 1, .high = 100'000}};
 
+const Parameter kHours = {.name = "hours",
+                          .description = "Length of the window, from the newest data back",
+                          .kind = Kind::whole,
+                          .low = 1,
+                          .high = 8760,
+                          .fallback = "24"};
+const std::vector<Parameter> kFleetAsked = {kHours};
+const std::vector<Parameter> kHeatAsked = {
+    {.name = "metric", .description = "Column of docs/formats/fleet.md, such as power_watts", .required = true}, kHours};
+
 const std::vector<Parameter> kPredicted = {
     {.name = "model", .description = "Model: a name of configs/models.yaml or zoo:NAME", .required = true, .repeatable = true},
     {.name = "hardware", .description = "Device: id or alias", .required = true, .repeatable = true},
@@ -141,6 +151,12 @@ std::vector<Route> added_routes() {
        Lane::quick,
        false,
        &get_device},
+      {"GET", "/api/v1/fleet", "Nodes, findings and stragglers of the fleet, as 'aaco fleet status' and 'health --json'",
+       kFleetAsked, "Fleet", Lane::slow, false, &get_fleet},
+      {"GET", "/api/v1/fleet/heat", "One metric of all nodes over time", kHeatAsked, "FleetHeat", Lane::slow, false,
+       &get_fleet_heat},
+      {"GET", "/api/v1/fleet/nodes/{node}", "One node: findings, metrics over time, sessions", kFleetAsked, "FleetNode",
+       Lane::slow, false, &get_fleet_node},
       {"GET", "/api/v1/roofline", "What runs reached of each device, as 'aaco roofline --json'", kEnveloped, "Roofline",
        Lane::slow, false, &get_roofline},
       {"GET", "/api/v1/roofline.html", "The roofline of one device as a page", kEnveloped, kPageType, Lane::slow, false,

@@ -153,6 +153,7 @@ core::Result<std::unique_ptr<Server>> Server::open(const ServeRequest& request, 
   AACO_ASSIGN(auto tls, tls_of(request));
   auto hub = std::make_unique<Hub>(all_routes(), services, std::move(log));
   AACO_ASSIGN(tcp::acceptor acceptor, bind(request, hub->io()));
+  hub->set_fleet(request.fleet);
   const tcp::endpoint end = acceptor.local_endpoint();
   AACO_ASSIGN(TokenFile token, TokenFile::open(request.token_file, end.port(), services.environment, services.paths));
   Secrets secrets{token.token(), request.one_time_link ? make_token() : "", fmt::format("aaco_{}", end.port())};

@@ -20,6 +20,7 @@ struct ServeRequest {
   std::string tls_certificate, tls_key;  // PEM files; both empty: no TLS
   bool one_time_link = false;            // for a browser
   std::string token_file;                // empty: one that goes with the server
+  std::string fleet;                     // file, folder or engine of /api/v1/fleet; empty: none
   std::string policy_file;               // empty: the user's server.yaml, or the shipped one
 };
 

@@ -4,8 +4,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/result.h"
 #include "trace/fleet.h"
@@ -43,9 +41,6 @@ class FleetSource {
 
 // A file or folder of Parquet or CSV files (docs/formats/fleet.md). Columns that are absent count as not measured.
 core::Result<std::unique_ptr<FleetSource>> open_fleet_files(const std::string& path);
-
-// "minute_unix_ns", ... of a row, and their types in SQL.
-std::vector<std::pair<std::string, std::string>> fleet_row_columns();
 
 // The query of FleetSource::cells for one range of time, in the dialect of an engine.
 enum class SqlDialect { duckdb, clickhouse };

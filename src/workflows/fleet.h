@@ -19,6 +19,7 @@ struct FleetRequest {
   std::string from;  // file or folder of telemetry, clickhouse://..., or a name in fleet.yaml
   std::int64_t bin_ns = std::int64_t{30} * 60 * 1'000'000'000;
   std::optional<std::int64_t> last_ns;  // only the end of the data
+  std::string silences;                 // file (docs/formats/silences.md); empty: silences.yaml of the user, if it exists
 };
 
 struct FleetReport {
@@ -29,6 +30,7 @@ struct FleetReport {
   std::int64_t tests = 0, units_without_peers = 0;
   std::vector<std::string> nodes;
   std::vector<analytics::fleet::Finding> findings;
+  std::vector<std::string> silenced;  // per finding: the reason; empty: not silenced
   std::vector<analytics::fleet::JobStraggler> stragglers;
   std::vector<analytics::fleet::JobSummary> jobs;
 };

@@ -3,13 +3,16 @@ import csv
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import threading
 import time
 import unittest
+import urllib.request
 
 import clickhouse_server
 import program
+import server_test
 
 
 class Fleet(program.ProgramTest):
@@ -98,6 +101,67 @@ class Fleet(program.ProgramTest):
         self.refused(self.aaco('fleet', 'compare', self.telemetry, 'rack=1', 'node=a'), 2, 'rack=1', 'hint')
         self.refused(self.aaco('fleet', 'compare', self.telemetry, 'node=x', 'node=y'), 3, 'both sides')
         self.refused(self.aaco('fleet', 'compare', self.telemetry, 'node=x'), 2, 'b')
+
+    def test_server_shows_the_fleet(self):
+        server = server_test.Server(self, 'serve', '--fleet', str(self.telemetry))
+        self.addCleanup(server.stop)
+        fleet = server.json('/api/v1/fleet')[1]
+        findings = self.answer('health', self.telemetry, '--last', '24h', '--json').json()['findings']
+        self.assertEqual((fleet['nodes'], fleet['findings']), (24, findings))
+        heat = server.json('/api/v1/fleet/heat?metric=clock_hz&hours=12')[1]
+        self.assertEqual((len(heat['nodes']), len(heat['values'])), (24, 24))
+        self.assertEqual(heat['nodes'][0], findings[0]['node'])
+        self.assertTrue(all(len(row) == heat['bins'] and any(row) for row in heat['values']))
+        node = server.json('/api/v1/fleet/nodes/' + findings[0]['node'])[1]
+        self.assertEqual({one['node'] for one in node['findings']}, {findings[0]['node']})
+        self.assertEqual({one['device'] for one in node['series'] if one['metric'] == 'clock_hz'}, {0, 1})
+        for path, status in (('/heat', 400), ('/heat?metric=nothing', 400), ('/nodes/nobody', 404), ('?hours=0', 400), ('?hours=x', 400)):
+            self.assertEqual(server.ask('/api/v1/fleet' + path)[0], status, path)
+
+    def test_silences_mute_findings_and_alerts(self):
+        findings = self.answer('health', self.telemetry, '--json').json()['findings']
+        self.assertEqual(len(self.answer('alerts', self.telemetry, '--all').json()), len(findings) + self.answer('status', self.telemetry, '--json').json()['jobs_with_straggler'])
+        muted = findings[0]
+        (self.folder / 'silences.yaml').write_text(f"schema_version: 1\nsilences:\n  - {{node: {muted['node']}, kind: {muted['kind']}, reason: part ordered}}\n"
+                                                   'maintenance:\n  - {node: "nothing-*", since: 2026-01-01, until: 2026-01-02, reason: move}\n')
+        silences = ('--silences', self.folder / 'silences.yaml')
+        after = self.answer('health', self.telemetry, *silences, '--json').json()['findings']
+        self.assertEqual([one.get('silenced') for one in after], ['part ordered'] + [None] * (len(findings) - 1))
+        self.assertEqual(self.answer('status', self.telemetry, *silences, '--json').json()['silenced'], 1)
+        self.assertIn('silenced: part ordered', self.answer('health', self.telemetry, *silences).output)
+        self.assertIn('1 silenced', self.answer('status', self.telemetry, *silences).output)
+        alerts = self.answer('alerts', self.telemetry, '--all', *silences).json()
+        self.assertNotIn((muted['node'], muted['kind']), [(one['labels']['node'], one['labels']['kind']) for one in alerts])
+        (self.folder / 'odd.yaml').write_text('schema_version: 1\nsilences:\n  - {node: x}\n')
+        self.refused(self.aaco('fleet', 'health', self.telemetry, '--silences', self.folder / 'odd.yaml'), 3, 'odd.yaml:3', 'reason')
+        self.refused(self.aaco('fleet', 'health', self.telemetry, '--silences', self.folder / 'absent.yaml'), 3, 'absent.yaml')
+        self.refused(self.aaco('fleet', 'alerts', self.telemetry, '--send', 'localhost'), 2, 'not a valid HTTP(S) URL')
+        self.refused(self.aaco('fleet', 'alerts', self.telemetry, '--send', 'http://127.0.0.1:1'), 3, '127.0.0.1:1')
+
+    @unittest.skipUnless(shutil.which('prometheus-alertmanager'), 'skipped, no prometheus-alertmanager on this machine')
+    def test_alertmanager_takes_the_alerts(self):
+        port = clickhouse_server.free_ports(1)[0]
+        (self.folder / 'alertmanager.yml').write_text('route: {receiver: none}\nreceivers: [{name: none}]\n')
+        manager = subprocess.Popen(['prometheus-alertmanager', f'--config.file={self.folder}/alertmanager.yml', f'--storage.path={self.folder}/alerts',
+                                    f'--web.listen-address=127.0.0.1:{port}', '--cluster.listen-address='], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(manager.wait)
+        self.addCleanup(manager.kill)
+        base = f'http://127.0.0.1:{port}'
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                urllib.request.urlopen(base + '/-/ready', timeout=5).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        sent = self.answer('alerts', self.telemetry, '--json', '--send', base, '--link', 'http://dash:8501').json()
+        self.assertTrue(sent)
+        with urllib.request.urlopen(base + '/api/v2/alerts', timeout=10) as reply:
+            there = json.load(reply)
+
+        def key(one):
+            return (one['labels']['alertname'], one['labels']['node'], one['annotations']['summary'], one['generatorURL'])
+        self.assertEqual(sorted(map(key, there)), sorted(map(key, sent)))
 
     def test_csv_of_others_with_few_columns(self):
         folder = self.folder / 'csv'

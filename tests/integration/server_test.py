@@ -167,16 +167,16 @@ class ServeTest(program.ProgramTest):
         self.assertEqual(document['openapi'], '3.1.0')
         paths = document['paths']
         self.assertIn('/api/v1/sessions/{session}/report', paths)
-        fill = {'/api/v1/diff': '?a={}&b={}'.format(*self.ids), '/api/v1/diff.html': '?a={}&b={}'.format(*self.ids), '/api/v1/history': '?metric=p50', '/api/v1/predictions': '?model=mlp&hardware=MI300X'}
+        fill = {'/api/v1/diff': '?a={}&b={}'.format(*self.ids), '/api/v1/diff.html': '?a={}&b={}'.format(*self.ids), '/api/v1/history': '?metric=p50', '/api/v1/predictions': '?model=mlp&hardware=MI300X', '/api/v1/fleet/heat': '?metric=power_watts'}
         job = self.server.json('/api/v1/jobs/analyze', method='POST', body='{"model": "no-such-model"}', Content_Type='application/json')[1]
         schemas = document['components']['schemas']
         self.assertEqual(set(job), set(schemas['Job']['required']))
         for path, operations in paths.items():
             if 'get' not in operations or path in ('/api/v1/live', '/api/v1/jobs/{job}/result'):  # without an end; not there yet
                 continue
-            status, text, headers = self.server.ask(path.replace('{session}', 'latest').replace('{job}', job['id']).replace('{device}', 'MI300X') + fill.get(path, ''))
-            # These runs were not profiled: no device has known work.
-            self.assertIn(status, (404,) if path.startswith('/api/v1/roofline') else (200, 501), (path, text))
+            status, text, headers = self.server.ask(path.replace('{session}', 'latest').replace('{job}', job['id']).replace('{device}', 'MI300X').replace('{node}', 'n1') + fill.get(path, ''))
+            # These runs were not profiled: no device has known work; and this server has no fleet.
+            self.assertIn(status, (404,) if path.startswith(('/api/v1/roofline', '/api/v1/fleet')) else (200, 501), (path, text))
             (kind, content), = operations['get']['responses']['200']['content'].items()
             if status == 200:
                 self.assertTrue(headers['Content-Type'].startswith(kind), path)

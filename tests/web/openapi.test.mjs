@@ -1,7 +1,7 @@
 // The OpenAPI document of the real server passes two validators, and the server's answers fit the schemas it documents.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -28,7 +28,9 @@ describe('OpenAPI', { skip: existsSync(program) ? false : `${program} is not bui
       writeFileSync(join(folder, name), trace);
       assert.equal(spawnSync(program, ['-q', 'import', join(folder, name), '--no-report', '--tag', name[0]], { cwd: folder, env: environment }).status, 0);
     }
-    server = spawn(program, ['-q', 'serve', '--port', '0', '--token-file', join(folder, 'token')], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+    mkdirSync(join(folder, 'telemetry'));
+    writeFileSync(join(folder, 'telemetry/a.csv'), `node,device,metric_group,minute_unix_ns,power_watts\n${[...Array(120)].map((_, minute) => `n1,0,gpu,${minute}0000000000,${minute}`).join('\n')}\n`);
+    server = spawn(program, ['-q', 'serve', '--fleet', join(folder, 'telemetry'), '--port', '0', '--token-file', join(folder, 'token')], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
     base = await new Promise((done) => { createInterface({ input: server.stdout }).once('line', done); });
     token = readFileSync(join(folder, 'token'), 'utf8').trim();
     document = (await ask('GET', '/api/v1/openapi.json')).json();
@@ -69,8 +71,8 @@ describe('OpenAPI', { skip: existsSync(program) ? false : `${program} is not bui
     assert.equal(job.state, 'done');
   });
   test('every documented answer to GET fits its schema', async () => {
-    const query = { '/api/v1/diff': '?a=tag:a&b=tag:b', '/api/v1/diff.html': '?a=tag:a&b=tag:b', '/api/v1/history': '?metric=gpu.busy_ns', '/api/v1/predictions': '?model=mlp&hardware=MI300X' };
-    const place = { session: 'tag:a', job: job.id, device: 'MI300X' };
+    const query = { '/api/v1/diff': '?a=tag:a&b=tag:b', '/api/v1/diff.html': '?a=tag:a&b=tag:b', '/api/v1/history': '?metric=gpu.busy_ns', '/api/v1/predictions': '?model=mlp&hardware=MI300X', '/api/v1/fleet/heat': '?metric=power_watts' };
+    const place = { session: 'tag:a', job: job.id, device: 'MI300X', node: 'n1' };
     let fitting = 0;
     for (const [path, { get }] of Object.entries(document.paths)) {
       if (!get || kEndless.has(path)) continue;
@@ -86,7 +88,7 @@ describe('OpenAPI', { skip: existsSync(program) ? false : `${program} is not bui
       validate(content.schema.$ref.split('/').pop(), answer.json());
       ++fitting;
     }
-    assert.ok(fitting >= 15, `${fitting} answers`);
+    assert.ok(fitting >= 18, `${fitting} answers`);
   });
   test('changes fit their schemas, and refusals that of errors', async () => {
     validate('Notes', (await ask('PUT', '/api/v1/sessions/tag:a/notes', '{"text": "x", "tags": ["y"]}')).json());

@@ -15,6 +15,20 @@ const report = { schema: 'aaco.report', schema_version: 1, title: 'tiny', sessio
   extra: { llm: { summary: '', knee: 'concurrency 4', levels: [level('concurrency 1', 5, 1e7), level('concurrency 4', 18, 1.2e7), level('concurrency 16', 20, 9e7)] } } };
 const parameters = (properties) => ({ post: { summary: 'x', requestBody: { content: { 'application/json': { schema: { properties } } } } } });
 
+const kBegin = 1767225600e9;
+const finding = { kind: 'slow_gpu', title: 'slow GPU', node: 'node0001', device: 3, job: 'train-1', since: '2026-01-01T06:00:00Z', since_unix_ns: kBegin, until_unix_ns: kBegin + 3600e9, lasting: true, severity: 4.2, q: 1e-9, hint: 'move the rank to another device',
+  evidence: [{ metric: 'clock_hz', effect_ratio: -0.12, value: 1.5e9, peer_value: 1.7e9, peers: 7, bins: 20, q: 1e-9, rows: "SELECT clock_hz FROM fleet_minutes WHERE node = 'node0001'" }] };
+const fleet = {
+  overview: { schema_version: 1, nodes: 40, status: { rows: 1e6, nodes: 40, devices: 320, jobs: 3, first_unix_ns: kBegin, until_unix_ns: kBegin + 86400e9 }, findings: [finding, { ...finding, kind: 'thermal', title: 'thermal limit', node: 'node0009', device: undefined, lasting: false, severity: 1.1 }],
+    stragglers: [{ job: 'train-1', ranks: 8, verdict: 'straggler', node: 'node0001', devices: [3], cause: 'compute', late_ratio: 0.07 }, { job: 'train-2', ranks: 4, verdict: 'cannot_tell', reason: 'clocks' }],
+    metrics: [{ metric: 'power_watts', metric_group: 'gpu', meaning: 'mean power, W' }, { metric: 'clock_hz', metric_group: 'gpu', meaning: 'mean clock of the compute units, Hz' }] },
+  heat: (metric, nodes) => ({ schema_version: 1, metric, meaning: metric === 'clock_hz' ? 'mean clock of the compute units, Hz' : 'mean power, W', first_unix_ns: kBegin, bin_ns: 1800e9, bins: 48,
+    nodes: [...Array(nodes)].map((_, at) => `node${String(at).padStart(4, '0')}`), severity: [...Array(nodes)].map((_, at) => (at < 2 ? 3 - at : 0)),
+    values: [...Array(nodes)].map((_, node) => [...Array(48)].map((_, bin) => ((node * 7 + bin) % 31 === 0 ? null : (metric === 'clock_hz' ? 5e6 : 1) * (200 + 100 * Math.sin(bin / 7 + node / 40) ** 2 + (node === 1 ? 150 : 0))))) }),
+  node: { schema_version: 1, node: 'node0001', first_unix_ns: kBegin, bin_ns: 1800e9, bins: 4, findings: [finding], sessions: [{ id: kId, kind: 'run', tag: 'nightly', state: 'complete' }],
+    series: [{ metric: 'clock_hz', device: 0, job: 'train-1', values: [1.7e9, 1.7e9, null, 1.69e9] }, { metric: 'clock_hz', device: 3, values: [1.5e9, 1.4e9, 1.5e9, 1.5e9] }, { metric: 'power_watts', device: 3, values: [500, 510, 480, 490] }] },
+};
+
 let mode = '';
 let asked = [];
 function answer(request, response) {
@@ -36,8 +50,10 @@ function answer(request, response) {
   if (url.pathname === '/api/v1/hardware') return json(200, { devices });
   if (url.pathname === '/api/v1/roofline') return mode === 'empty' ? json(404, { error: { status: 404, message: 'no session has work of known size' } }) : json(200, { devices: mode === 'two' ? [roofs, { ...roofs, device: devices[1].id }] : [roofs] });
   if (url.pathname === '/api/v1/predictions') return json(200, { points });
-  if (url.pathname === '/api/v1/openapi.json') return json(200, { paths: { ...(mode === 'fleet' ? { '/api/v1/fleet': {} } : {}), '/api/v1/jobs/import': parameters({ upload: { type: 'array' }, tag: { type: 'string' } }) } });
-  if (url.pathname === '/api/v1/fleet') return json(200, { nodes: [{ name: 'node1', state: 'up' }, { name: 'node2', state: 'down' }] });
+  if (url.pathname === '/api/v1/openapi.json') return json(200, { paths: { ...(mode ? { '/api/v1/fleet': {} } : {}), '/api/v1/jobs/import': parameters({ upload: { type: 'array' }, tag: { type: 'string' } }) } });
+  if (url.pathname === '/api/v1/fleet') return mode === 'no fleet' ? json(404, { error: { status: 404, message: 'this server shows no fleet' } }) : json(200, fleet.overview);
+  if (url.pathname === '/api/v1/fleet/heat') return json(200, fleet.heat(url.searchParams.get('metric'), mode === 'large' ? 1000 : 40));
+  if (url.pathname.startsWith('/api/v1/fleet/nodes/')) return url.pathname.endsWith('/node0001') ? json(200, fleet.node) : json(404, { error: { status: 404, message: 'no telemetry of that node' } });
   if (url.pathname === '/api/v1/jobs') return json(200, { found: 0, jobs: [] });
   if (url.pathname === '/api/v1/sessions') return json(200, { root: '/lake', found: mode === 'empty' ? 0 : 1, offset: 0, sessions: mode === 'empty' ? [] : [line], tags: [{ tag: 'golden', count: 1 }] });
   if (url.pathname.endsWith('/notes')) return json(200, { session: kId, text: line.note, tags: ['golden'], changed: 'then' });
@@ -80,9 +96,51 @@ describeDashboard('pages', { answer, begin: (options) => { mode = options.mode ?
   on('llm: none names the command', '#/llm', { mode: 'empty' }, async (tab) => assert.match(await main(tab), /No language-model sessions[\s\S]*aaco llm --url/));
   on('fleet: a server without one names the command and is not asked', '#/fleet', {}, async (tab) => {
     await tab.waitForSelector('text=No fleet');
-    assert.match(await main(tab), /aaco fleet/);
+    assert.match(await main(tab), /aaco dashboard --fleet/);
   });
-  on('fleet: shows the nodes', '#/fleet', { mode: 'fleet' }, async (tab) => { await tab.waitForSelector('text=node2'); });
+  on('fleet: a server started without one names the command', '#/fleet', { mode: 'no fleet', refuses: true }, async (tab) => {
+    await tab.waitForSelector('text=No fleet');
+    assert.match(await main(tab), /aaco agent/);
+  });
+  on('fleet: heat map, findings and stragglers', '#/fleet', { mode: 'fleet' }, async (tab) => {
+    await tab.waitForSelector('.fleet-box canvas');
+    assert.match(await main(tab), /40.nodes[\s\S]*mean power[\s\S]*200.W[\s\S]*slow GPU[\s\S]*node0001[\s\S]*train-1[\s\S]*7.ranks wait for node0001/);
+    await tab.locator('.fleet-box canvas').focus();
+    await tab.keyboard.press('ArrowDown');
+    await tab.keyboard.press('ArrowRight');
+    assert.match(await tab.locator('.fleet-cell').innerText(), /node0001, 2026-01-01 00:30: \d+.W/);
+    await tab.getByLabel('Metric').selectOption('clock_hz');
+    await tab.waitForSelector('text=mean clock');
+    assert.match(await tab.evaluate(() => location.hash), /metric=clock_hz/);
+  });
+  on('fleet: 1,000 nodes are drawn and a click opens one', '#/fleet', { mode: 'large' }, async (tab) => {
+    const canvas = tab.locator('.fleet-box canvas');
+    await canvas.waitFor();
+    const painted = await canvas.evaluate((element) => new Set(element.getContext('2d').getImageData(Math.round(element.width / 2), 0, 1, element.height - 60).data).size);
+    assert.ok(painted > 20, `${painted} colours`);
+    const frames = await canvas.evaluate(async (element) => {
+      const box = element.getBoundingClientRect();
+      let drawn = 0;
+      for (let at = 0; at < 20; at += 1) {
+        element.dispatchEvent(new MouseEvent('mousemove', { bubbles: true, clientX: box.left + 200 + at, clientY: box.top + 20 + at * 5 }));
+        await new Promise((next) => requestAnimationFrame(next));
+        drawn += 1;
+      }
+      return drawn;
+    });
+    assert.equal(frames, 20);
+    assert.match(await tab.locator('.fleet-cell').innerText(), /node\d{4}, /);
+    await canvas.click({ position: { x: 300, y: 1 } });
+    await tab.waitForFunction(() => /node=node\d{4}/.test(location.hash));
+  });
+  on('fleet: a node has findings with evidence, metrics and sessions', '#/fleet?node=node0001', { mode: 'fleet' }, async (tab) => {
+    await tab.waitForSelector('.fleet-plot');
+    assert.match(await main(tab), /slow GPU[\s\S]*clock_hz[\s\S]*power_watts[\s\S]*Sessions/);
+    assert.equal(await tab.locator('.fleet-plot path').count(), 3);
+    await tab.getByRole('link', { name: kId }).click();
+    assert.equal(await tab.evaluate(() => location.hash), `#/session/${kId}`);
+  });
+  on('fleet: an unknown node is told', '#/fleet?node=nobody', { mode: 'fleet', refuses: true }, async (tab) => { await tab.waitForSelector('text=no telemetry of that node'); });
   on('notes are shown as text and changed', `#/session/${kId}`, {}, async (tab) => {
     await tab.waitForSelector('.note-text');
     assert.match(await tab.locator('.note-text').innerText(), /driver <b>6\.3<\/b>/);
@@ -141,6 +199,6 @@ describeDashboard('pages', { answer, begin: (options) => { mode = options.mode ?
     await tab.keyboard.type('6?');
     assert.equal(await tab.getByLabel('Search sessions').inputValue(), '6?');
   });
-  for (const [name, hash, ready] of [['hardware', '#/hardware?model=a&on=b', 'text=740'], ['llm', '#/llm', '.hist'], ['fleet', '#/fleet', 'text=No fleet'], ['session', `#/session/${kId}`, '.note-text'], ['sessions', '', 'tbody tr']])
-    fits(on, name, hash, ready);
+  for (const [name, hash, ready, kind] of [['hardware', '#/hardware?model=a&on=b', 'text=740'], ['llm', '#/llm', '.hist'], ['fleet', '#/fleet', 'text=No fleet'], ['fleet map', '#/fleet', '.fleet-box canvas', 'fleet'], ['fleet node', '#/fleet?node=node0001', '.fleet-plot', 'fleet'], ['session', `#/session/${kId}`, '.note-text'], ['sessions', '', 'tbody tr']])
+    fits(on, name, hash, ready, kind ? { mode: kind } : {});
 });

@@ -24,6 +24,9 @@ void add_serve_options(CLI::App& verb, server::ServeRequest& request) {
   verb.add_option("--policy", request.policy_file,
                   "What clients may start (default: ~/.config/aaco/server.yaml, then the shipped configs/server.yaml)")
       ->type_name("FILE");
+  verb.add_option("--fleet", request.fleet,
+                  "Show this fleet: folder of telemetry, clickhouse://HOST:PORT/DATABASE or a name in fleet.yaml")
+      ->type_name("FLEET");
   verb.add_option("--tls-cert", request.tls_certificate, "Certificate chain in PEM format: serve HTTPS")->type_name("FILE");
   verb.add_option("--tls-key", request.tls_key, "Private key of the certificate in PEM format")->type_name("FILE");
   verb.add_flag("--insecure", request.insecure, "Allow addresses beyond loopback without TLS");

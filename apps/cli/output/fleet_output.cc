@@ -101,6 +101,9 @@ std::string fleet_status_text(const FleetReport& report) {
                       core::format_duration(trace::kFleetLateNs));
   text += fmt::format("{} findings from {} tests (false discovery rate {})", report.findings.size(), report.tests,
                       core::format_percent(fleet::kFalseDiscoveryRate));
+  const auto silenced =
+      report.findings.size() - static_cast<std::size_t>(std::count(report.silenced.begin(), report.silenced.end(), ""));
+  if (silenced > 0) text += fmt::format("; {} silenced", silenced);
   if (report.units_without_peers > 0) text += fmt::format("; {} tests skipped: too few peers", report.units_without_peers);
   text += "\n";
   for (const fleet::Kind& kind : fleet::kinds()) {
@@ -114,21 +117,24 @@ std::string fleet_status_text(const FleetReport& report) {
 }
 
 std::string fleet_health_text(const FleetReport& report, const std::string& node) {
-  std::vector<std::pair<std::string, std::vector<const fleet::Finding*>>> nodes;
-  for (const fleet::Finding& finding : report.findings) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> nodes;
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const fleet::Finding& finding = report.findings[i];
     if (!node.empty() && finding.node != node) continue;
     auto place = std::find_if(nodes.begin(), nodes.end(), [&](const auto& one) { return one.first == finding.node; });
     if (place == nodes.end()) place = nodes.insert(nodes.end(), {finding.node, {}});
-    place->second.push_back(&finding);
+    place->second.push_back(i);
   }
   std::string text;
   for (const auto& [name, findings] : nodes) {
     text += report::printable(name) + "\n";
-    for (const fleet::Finding* finding : findings) {
+    for (const std::size_t i : findings) {
+      const fleet::Finding* finding = &report.findings[i];
       const fleet::Kind& kind = fleet::kind_of(finding->kind);
       text += fmt::format("  {}{}, {}\n", kind.title, finding->device >= 0 ? fmt::format(" (device {})", finding->device) : "",
                           when_text(*finding));
       for (const fleet::Evidence& one : finding->evidence) text += "    " + evidence_text(one) + "\n";
+      if (!report.silenced[i].empty()) text += fmt::format("    silenced: {}\n", report::printable(report.silenced[i]));
       text += fmt::format("    hint: {}\n", kind.hint);
     }
   }

@@ -9,6 +9,7 @@
 #include "cli/options/run_options.h"
 #include "cli/options/time_with_unit.h"
 #include "cli/output/fleet_output.h"
+#include "workflows/fleet_alerts.h"
 #include "workflows/fleet_compare.h"
 
 namespace aaco::cli {
@@ -59,6 +60,35 @@ CLI::App* add_answer(CLI::App& fleet, const std::shared_ptr<FleetOptions>& optio
   return verb;
 }
 
+void add_silences(CLI::App* verb, const std::shared_ptr<FleetOptions>& options) {
+  verb->add_option("--silences", options->request.silences,
+                   "Silences and maintenance windows (docs/formats/silences.md; default: ~/.config/aaco/silences.yaml)")
+      ->type_name("FILE");
+}
+
+void add_alerts(CLI::App& fleet, Context& context, const std::shared_ptr<FleetOptions>& options) {
+  CLI::App* verb = add_answer(fleet, options, "alerts", "Print or send findings that last as alerts for Alertmanager");
+  add_silences(verb, options);
+  auto url = std::make_shared<std::string>();
+  auto link = std::make_shared<std::string>();
+  verb->add_option("--send", *url, "Send them to this Alertmanager, such as http://localhost:9093")->type_name("URL");
+  verb->add_option("--link", *link, "Address of a dashboard with this fleet, for the links of the alerts")->type_name("URL");
+  verb->add_flag("--all", options->all, "Include what is over");
+  verb->footer("Example:\n  aaco fleet alerts clickhouse://localhost:8123/aaco --last 1d --send http://localhost:9093");
+  verb->callback([&context, options, url, link] {
+    const auto request = resolved(*options);
+    if (!request) return context.fail(request.error());
+    const auto report = workflows::analyse_fleet(*request, make_services(context));
+    context.progress("");
+    if (!report) return context.fail(report.error());
+    const core::Json alerts = workflows::fleet_alerts_json(*report, !options->all, *link);
+    if (url->empty()) return context.print_json(alerts);
+    if (const auto sent = workflows::send_fleet_alerts(alerts, *url); !sent) return context.fail(sent.error());
+    if (options->json) return context.print_json(alerts);
+    context.print(std::to_string(alerts.items().size()) + " alerts sent\n");
+  });
+}
+
 void add_comparison(CLI::App& fleet, Context& context, const std::shared_ptr<FleetOptions>& options) {
   CLI::App* verb = add_answer(fleet, options, "compare", "Compare two parts of a fleet, or two periods (A B)");
   auto sides = std::make_shared<std::pair<std::string, std::string>>();
@@ -89,11 +119,12 @@ void add_fleet(CLI::App& app, Context& context) {
       "Try it on a simulated fleet: aaco lab fleet --nodes 200 --days 2 --fault all --out telemetry");
   auto options = std::make_shared<FleetOptions>();
 
-  add_answer(*fleet, options, "status", "Count nodes, devices, jobs, rows and findings")->callback([&context, options] {
-    run_fleet(context, *options, workflows::fleet_status_json, fleet_status_text);
-  });
+  CLI::App* status = add_answer(*fleet, options, "status", "Count nodes, devices, jobs, rows and findings");
+  add_silences(status, options);
+  status->callback([&context, options] { run_fleet(context, *options, workflows::fleet_status_json, fleet_status_text); });
   CLI::App* health = add_answer(*fleet, options, "health", "List the nodes with findings and their evidence, most severe first");
   health->add_option("--node", options->node, "Only this node");
+  add_silences(health, options);
   health->callback([&context, options] {
     run_fleet(
         context, *options, [&](const FleetReport& report) { return workflows::fleet_findings_json(report, options->node); },
@@ -121,6 +152,7 @@ void add_fleet(CLI::App& app, Context& context) {
     run_fleet(context, *options, workflows::fleet_jobs_json, fleet_jobs_text);
   });
   add_comparison(*fleet, context, options);
+  add_alerts(*fleet, context, options);
 }
 
 }  // namespace aaco::cli

@@ -99,7 +99,7 @@ void parse_container(std::string_view text, JobIdentity& into) {
   }
 }
 
-JobIdentity read_job(const MachineFiles& files, const core::Environment& environment) {
+JobIdentity read_job(const MachineFiles& files, const core::Environment& environment, const std::string& process) {
   JobIdentity job;
   // A launcher inside an allocation numbers its own processes, so Slurm's numbers come after the launchers'.
   const Found rank =
@@ -120,10 +120,10 @@ JobIdentity read_job(const MachineFiles& files, const core::Environment& environ
   job.job_name = first_text(environment, {"SLURM_JOB_NAME", "PBS_JOBNAME", "LSB_JOBNAME"});
   job.cluster = first_text(environment, {"SLURM_CLUSTER_NAME"});
   job.nodes = first_text(environment, {"SLURM_JOB_NODELIST", "LSB_HOSTS"});
-  parse_container(files.text_or_empty("/proc/self/cgroup"), job);
+  parse_container(files.text_or_empty("/proc/" + process + "/cgroup"), job);
   if (job.container_id.empty()) {
     // With a cgroup namespace the path says nothing; the runtime's own mounts still carry the id.
-    const std::string mounts = files.text_or_empty("/proc/self/mountinfo");
+    const std::string mounts = files.text_or_empty("/proc/" + process + "/mountinfo");
     for (const std::string_view line : core::split_lines(mounts))
       if (line.find("/containers/") != std::string_view::npos) parse_container(line, job);
   }
@@ -131,7 +131,7 @@ JobIdentity read_job(const MachineFiles& files, const core::Environment& environ
   job.pod = first_text(environment, {"POD_NAME"});
   if (job.pod.empty() && in_pod) job.pod = first_text(environment, {"HOSTNAME"});
   job.pod_namespace = first_text(environment, {"POD_NAMESPACE"});
-  if (job.pod_namespace.empty())
+  if (job.pod_namespace.empty() && process == "self")
     job.pod_namespace = files.text_or_empty("/var/run/secrets/kubernetes.io/serviceaccount/namespace");
   return job;
 }

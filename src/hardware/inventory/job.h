@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/environment.h"
 #include "hardware/inventory.h"
@@ -9,8 +11,9 @@
 
 namespace aaco::hardware::inventory {
 
-// From the variables of launchers (Open MPI, PMI, PMIx, MVAPICH, Slurm, torchrun), /proc/self/cgroup and the pod's own files.
-JobIdentity read_job(const MachineFiles& files, const core::Environment& environment);
+// From the variables of launchers (Open MPI, PMI, PMIx, MVAPICH, Slurm, torchrun), /proc/PROCESS/cgroup and, of this process, the
+// pod's own files.
+JobIdentity read_job(const MachineFiles& files, const core::Environment& environment, const std::string& process = "self");
 
 // Container and pod as they stand in cgroup paths and mount points.
 void parse_container(std::string_view text, JobIdentity& into);

@@ -4,14 +4,6 @@
 
 namespace aaco::tracelake {
 
-std::vector<std::pair<std::string, std::string>> fleet_row_columns() {
-  std::vector<std::pair<std::string, std::string>> out = {
-      {"minute_unix_ns", "BIGINT"}, {"received_unix_ns", "BIGINT"}, {"node", "VARCHAR"}, {"device", "BIGINT"},
-      {"metric_group", "VARCHAR"},  {"hardware", "VARCHAR"},        {"job", "VARCHAR"},  {"rank", "BIGINT"}};
-  for (const trace::FleetColumn& column : trace::kFleetColumns) out.emplace_back(column.name, "DOUBLE");
-  return out;
-}
-
 std::string fleet_cells_sql(SqlDialect dialect, std::string_view table, trace::FleetGroup group, std::int64_t origin_unix_ns,
                             std::int64_t bin_ns, std::int64_t from_unix_ns, std::int64_t to_unix_ns) {
   const bool duckdb = dialect == SqlDialect::duckdb;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tracelake/duckdb/database.h"
+#include "tracelake/engine.h"
 #include "tracelake/fleet.h"
 #include "tracelake/fleet/cell_collector.h"
 

@@ -8,9 +8,9 @@
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "tracelake/engine/schema.h"
 #include "tracelake/fleet/cell_collector.h"
 #include "tracelake/remote.h"
-#include "tracelake/remote/schema.h"
 
 namespace aaco::tracelake {
 namespace {
@@ -21,33 +21,6 @@ constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfRowsNs;
 constexpr std::int64_t kRowsPerChunk = 300'000;
 constexpr std::size_t kMaxSenders = 2;
 constexpr std::size_t kMinutesBatchBytes = std::size_t{128} << 20;
-
-// Keys are never NULL there: ORDER BY does not take NULL.
-std::string minutes_columns() {
-  std::string out;
-  for (const auto& [name, type] : fleet_row_columns()) {
-    const bool key = name == "minute_unix_ns" || name == "node" || name == "metric_group";
-    out += (out.empty() ? "" : ", ") + name + " " + (key ? (type == "BIGINT" ? "Int64" : "String") : remote::remote_type(type));
-  }
-  return out;
-}
-
-// Rows that are sent again are stored again; every answer counts a node, device, group and minute once.
-core::Status prepare_minutes(const RemoteServer& server) {
-  const RemoteTarget& target = server.target();
-  AACO_TRY(prepare_remote(server));
-  AACO_TRY(server.run_everywhere(
-      fmt::format("CREATE TABLE IF NOT EXISTS rows_{} ({}) ENGINE = MergeTree PARTITION BY intDiv(minute_unix_ns, {}) ORDER BY "
-                  "(metric_group, node, minute_unix_ns)",
-                  kMinutesTable, minutes_columns(), kDayOfMinutesNs)));
-  if (!target.cluster.empty())
-    AACO_TRY(server.run(
-        fmt::format("CREATE TABLE IF NOT EXISTS all_{0} AS rows_{0} ENGINE = Distributed({1}, {2}, rows_{0}, sipHash64(node))",
-                    kMinutesTable, target.cluster, target.database)));
-  AACO_TRY(server.run(fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT * FROM {}.{}", kMinutesTable, target.database,
-                                  remote::whole_name(target, std::string(kMinutesTable)))));
-  return {};
-}
 
 core::Status send_lines(const RemoteServer& server, const std::string& statement, const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -161,13 +134,12 @@ core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const 
                                               const std::function<core::Status(std::int64_t)>& progress) {
   AACO_ASSIGN(const auto source, open_fleet_files(path));
   AACO_ASSIGN(const FleetExtent extent, source->extent());
-  AACO_TRY(prepare_minutes(server));
+  AACO_TRY(prepare_fleet_minutes(server));
   AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make(std::filesystem::temp_directory_path().string(), "aaco-push"));
   const std::string file = core::join_path(folder.path(), "rows.tsv");
-  std::string names;
-  for (const auto& [name, type] : fleet_row_columns()) names += (names.empty() ? "" : ", ") + name;
-  const std::string statement =
-      fmt::format("INSERT INTO {} ({})", remote::whole_name(server.target(), std::string(kMinutesTable)), names);
+  std::vector<std::string> names;
+  for (const auto& [name, type] : fleet_row_columns()) names.push_back(name);
+  const std::string statement = fleet_minutes_insert(server.target(), names);
   std::int64_t rows = 0;
   const std::int64_t stride = time_of_chunk(extent);
   const std::int64_t first = extent.first_unix_ns / kMinuteOfRowsNs * kMinuteOfRowsNs;

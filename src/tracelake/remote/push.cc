@@ -10,8 +10,8 @@
 #include "core/numbers.h"
 #include "core/random.h"
 #include "core/strings.h"
+#include "tracelake/engine/schema.h"
 #include "tracelake/remote.h"
-#include "tracelake/remote/schema.h"
 
 namespace aaco::tracelake {
 namespace {

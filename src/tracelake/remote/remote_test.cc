@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/files.h"
-#include "tracelake/remote/schema.h"
+#include "tracelake/engine/schema.h"
 
 namespace aaco::tracelake {
 namespace {

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "core/files.h"
+#include "governance/silences.h"
 #include "workflows/fleet.h"
 #include "workflows/fleet/source.h"
 
@@ -18,9 +20,28 @@ void count_rows(const fleet::Presence& presence, FleetReport& report) {
     }
 }
 
+core::Result<std::vector<governance::Silence>> silences_of(const FleetRequest& request, const Services& services) {
+  std::string file = request.silences;
+  if (file.empty()) {
+    file = core::join_path(services.paths.config, "silences.yaml");
+    if (!core::exists(file)) return std::vector<governance::Silence>();
+  }
+  AACO_ASSIGN(const std::string text, core::read_file(file, 1 << 24));
+  return governance::parse_silences(text, file);
+}
+
+void silence(const std::vector<governance::Silence>& silences, FleetReport& report) {
+  for (const fleet::Finding& one : report.findings) {
+    const auto* found =
+        governance::find_silence(silences, {one.node, one.kind, one.job, one.device, one.since_unix_ns, one.until_unix_ns});
+    report.silenced.push_back(found == nullptr ? "" : (found->maintenance ? "maintenance: " : "") + found->reason);
+  }
+}
+
 }  // namespace
 
 core::Result<FleetReport> analyse_fleet(const FleetRequest& request, const Services& services) {
+  AACO_ASSIGN(const auto silences, silences_of(request, services));
   AACO_ASSIGN(const auto source, open_fleet_source(request.from, services));
   FleetReport report;
   report.from = request.from;
@@ -54,6 +75,7 @@ core::Result<FleetReport> analyse_fleet(const FleetRequest& request, const Servi
   report.tests = static_cast<std::int64_t>(tests.tests.size());
   report.units_without_peers = tests.units_without_peers;
   report.findings = fleet::findings(std::move(tests));
+  silence(silences, report);
   services.progress("");
   return report;
 }

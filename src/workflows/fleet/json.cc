@@ -65,6 +65,8 @@ Json fleet_status_json(const FleetReport& report) {
       .set("tests", report.tests)
       .set("without_peers", report.units_without_peers)
       .set("findings", static_cast<std::int64_t>(report.findings.size()))
+      .set("silenced", static_cast<std::int64_t>(report.findings.size()) -
+                           static_cast<std::int64_t>(std::count(report.silenced.begin(), report.silenced.end(), "")))
       .set("findings_by_kind", std::move(kinds))
       .set("jobs_with_straggler", static_cast<std::int64_t>(found));
   return out;
@@ -72,7 +74,8 @@ Json fleet_status_json(const FleetReport& report) {
 
 Json fleet_findings_json(const FleetReport& report, const std::string& node) {
   Json list = Json::array();
-  for (const fleet::Finding& finding : report.findings) {
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const fleet::Finding& finding = report.findings[i];
     if (!node.empty() && finding.node != node) continue;
     const fleet::Kind& kind = fleet::kind_of(finding.kind);
     Json one = Json::object({{"kind", finding.kind}, {"title", kind.title}, {"node", finding.node}});
@@ -86,6 +89,7 @@ Json fleet_findings_json(const FleetReport& report, const std::string& node) {
     one.set("severity", finding.severity);
     one.set("q", finding.q());
     one.set("hint", kind.hint);
+    if (!report.silenced[i].empty()) one.set("silenced", report.silenced[i]);
     Json evidence = Json::array();
     for (const fleet::Evidence& item : finding.evidence) evidence.push(evidence_json(finding, item));
     one.set("evidence", std::move(evidence));

@@ -43,7 +43,7 @@ function View({ place }: { place: Place }) {
   if (place.page === 'compare') return <Compare key={key} place={place} />;
   if (place.page === 'hardware') return <Hardware key={key} place={place} />;
   if (place.page === 'llm') return <Llm place={place} />;
-  if (place.page === 'fleet') return <Fleet />;
+  if (place.page === 'fleet') return <Fleet place={place} />;
   if (place.page === 'history') return <History key={key} place={place} />;
   return <Empty title="No such page"><p><a href={hashOf('sessions')}>Show the sessions</a></p></Empty>;
 }

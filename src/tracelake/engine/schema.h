@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tracelake/remote.h"
+#include "tracelake/engine.h"
 
 namespace aaco::tracelake::remote {
 

@@ -1,4 +1,4 @@
-#include "tracelake/remote/schema.h"
+#include "tracelake/engine/schema.h"
 
 #include <fmt/format.h>
 

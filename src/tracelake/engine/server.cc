@@ -3,7 +3,7 @@
 #include "core/http.h"
 #include "core/json.h"
 #include "core/strings.h"
-#include "tracelake/remote.h"
+#include "tracelake/engine.h"
 
 namespace aaco::tracelake {
 namespace {
@@ -115,6 +115,7 @@ core::Result<std::string> RemoteServer::post(const std::string& base, const std:
   request.reply_limit_bytes = kMaxReplyBytes;
   if (!target_.user.empty()) request.headers.emplace_back("X-ClickHouse-User", target_.user);
   if (!target_.password.empty()) request.headers.emplace_back("X-ClickHouse-Key", target_.password);
+  if (!target_.token.empty()) request.headers.emplace_back("Authorization", "Bearer " + target_.token);
   auto reply = core::http_send(request);
   if (!reply) {
     core::Error error = std::move(reply).error();

@@ -4,7 +4,7 @@
 #include "core/http.h"
 #include "core/strings.h"
 #include "core/yaml.h"
-#include "tracelake/remote.h"
+#include "tracelake/engine.h"
 
 namespace aaco::tracelake {
 namespace {
@@ -12,6 +12,9 @@ namespace {
 using core::ErrorCode;
 
 constexpr std::string_view kScheme = "clickhouse://";
+constexpr std::string_view kSecureScheme = "clickhouses://";  // HTTPS
+
+bool has_scheme(std::string_view url) { return url.starts_with(kScheme) || url.starts_with(kSecureScheme); }
 
 bool is_database_name(std::string_view name) {
   if (name.empty()) return false;
@@ -36,7 +39,8 @@ core::Result<std::string> http_url(const std::string& place, const std::string& 
 core::Result<RemoteTarget> from_url(const std::string& text) {
   RemoteTarget target;
   target.name = text;
-  const std::string place = text.substr(kScheme.size());
+  const bool secure = text.starts_with(kSecureScheme);
+  const std::string place = text.substr((secure ? kSecureScheme : kScheme).size());
   if (place.find('@') != std::string::npos)
     return core::fail(ErrorCode::invalid_argument, "the address of a fleet must not contain a user or password",
                       "set AACO_CLICKHOUSE_USER and AACO_CLICKHOUSE_PASSWORD");
@@ -45,15 +49,23 @@ core::Result<RemoteTarget> from_url(const std::string& text) {
   if (!is_database_name(target.database)) return bad_target(text);
   std::string host = place.substr(0, slash);
   if (host.empty()) return bad_target(text);
-  if (host.find(':') == std::string::npos) host += ":8123";
-  AACO_ASSIGN(target.url, http_url(host, text));
+  if (host.find(':') == std::string::npos) host += secure ? ":8443" : ":8123";
+  AACO_ASSIGN(target.url, http_url((secure ? "https://" : "http://") + host, text));
   return target;
 }
 
+// The text of the file that a key names; empty without the key.
+core::Result<std::string> secret_of(const core::YamlNode& entry, const std::string& key) {
+  AACO_ASSIGN(const auto file, entry.optional_string(key));
+  if (!file) return std::string();
+  AACO_ASSIGN(const std::string text, core::read_file(*file, 4096));
+  return std::string(core::trim(text));
+}
+
 core::Result<RemoteTarget> from_entry(const core::YamlNode& entry, const std::string& name) {
-  AACO_TRY(entry.only_keys({"url", "cluster", "shards", "user", "password_file"}));
+  AACO_TRY(entry.only_keys({"url", "cluster", "shards", "user", "password_file", "token_file"}));
   AACO_ASSIGN(const std::string url, entry.require_string("url"));
-  if (!url.starts_with(kScheme)) return entry.error("url must start with clickhouse://");
+  if (!has_scheme(url)) return entry.error("url must start with clickhouse:// or clickhouses://");
   AACO_ASSIGN(RemoteTarget target, from_url(url));
   target.name = name;
   AACO_ASSIGN(const auto cluster, entry.optional_string("cluster"));
@@ -69,11 +81,8 @@ core::Result<RemoteTarget> from_entry(const core::YamlNode& entry, const std::st
   if (!target.cluster.empty() && !is_database_name(target.cluster)) return entry.error("cluster must be a plain name");
   AACO_ASSIGN(const auto user, entry.optional_string("user"));
   target.user = user.value_or("");
-  AACO_ASSIGN(const auto file, entry.optional_string("password_file"));
-  if (file) {
-    AACO_ASSIGN(const std::string text, core::read_file(*file, 4096));
-    target.password = std::string(core::trim(text));
-  }
+  AACO_ASSIGN(target.password, secret_of(entry, "password_file"));
+  AACO_ASSIGN(target.token, secret_of(entry, "token_file"));
   return target;
 }
 
@@ -101,11 +110,12 @@ core::Result<RemoteTarget> from_files(const std::string& name, const std::vector
 
 core::Result<RemoteTarget> find_remote(const std::string& name, const std::vector<std::string>& files,
                                        const core::Environment& environment) {
-  if (name.empty() || (name.find("://") != std::string::npos && !name.starts_with(kScheme))) return bad_target(name);
-  auto target = name.starts_with(kScheme) ? from_url(name) : from_files(name, files);
+  if (name.empty() || (name.find("://") != std::string::npos && !has_scheme(name))) return bad_target(name);
+  auto target = has_scheme(name) ? from_url(name) : from_files(name, files);
   if (!target) return target;
   if (const auto user = environment.get("AACO_CLICKHOUSE_USER")) target->user = *user;
   if (const auto password = environment.get("AACO_CLICKHOUSE_PASSWORD")) target->password = *password;
+  if (const auto token = environment.get("AACO_CLICKHOUSE_TOKEN")) target->token = *token;
   return target;
 }
 

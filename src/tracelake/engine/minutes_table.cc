@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include "core/strings.h"
+#include "trace/fleet.h"
+#include "tracelake/engine.h"
+#include "tracelake/engine/schema.h"
+
+namespace aaco::tracelake {
+namespace {
+
+constexpr std::string_view kMinutesTable = "fleet_minutes";
+constexpr std::int64_t kDayOfMinutesNs = std::int64_t{24 * 60} * 60'000'000'000;
+
+// Keys are never NULL there: ORDER BY does not take NULL.
+std::string minutes_columns() {
+  std::string out;
+  for (const auto& [name, type] : fleet_row_columns()) {
+    const bool key = name == "minute_unix_ns" || name == "node" || name == "metric_group";
+    out += (out.empty() ? "" : ", ") + name + " " + (key ? (type == "BIGINT" ? "Int64" : "String") : remote::remote_type(type));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> fleet_row_columns() {
+  std::vector<std::pair<std::string, std::string>> out = {
+      {"minute_unix_ns", "BIGINT"}, {"received_unix_ns", "BIGINT"}, {"node", "VARCHAR"}, {"device", "BIGINT"},
+      {"metric_group", "VARCHAR"},  {"hardware", "VARCHAR"},        {"job", "VARCHAR"},  {"rank", "BIGINT"}};
+  for (const trace::FleetColumn& column : trace::kFleetColumns) out.emplace_back(column.name, "DOUBLE");
+  return out;
+}
+
+core::Status prepare_fleet_minutes(const RemoteServer& server) {
+  const RemoteTarget& target = server.target();
+  AACO_TRY(prepare_remote(server));
+  AACO_TRY(server.run_everywhere(
+      fmt::format("CREATE TABLE IF NOT EXISTS rows_{} ({}) ENGINE = MergeTree PARTITION BY intDiv(minute_unix_ns, {}) ORDER BY "
+                  "(metric_group, node, minute_unix_ns)",
+                  kMinutesTable, minutes_columns(), kDayOfMinutesNs)));
+  if (!target.cluster.empty())
+    AACO_TRY(server.run(
+        fmt::format("CREATE TABLE IF NOT EXISTS all_{0} AS rows_{0} ENGINE = Distributed({1}, {2}, rows_{0}, sipHash64(node))",
+                    kMinutesTable, target.cluster, target.database)));
+  AACO_TRY(server.run(fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT * FROM {}.{}", kMinutesTable, target.database,
+                                  remote::whole_name(target, std::string(kMinutesTable)))));
+  return {};
+}
+
+std::string fleet_minutes_insert(const RemoteTarget& target, const std::vector<std::string>& columns) {
+  return fmt::format("INSERT INTO {} ({})", remote::whole_name(target, std::string(kMinutesTable)), core::join(columns, ", "));
+}
+
+}  // namespace aaco::tracelake

@@ -1,0 +1,166 @@
+#include "workflows/fleet_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/clock.h"
+#include "core/files.h"
+#include "tracelake/bundle.h"
+#include "workflows/fleet/source.h"
+#include "workflows/fleet/unit_series.h"
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr std::int64_t kHourNs = std::int64_t{3600} * 1'000'000'000;
+constexpr std::int64_t kViewMinuteNs = 60'000'000'000;
+constexpr std::size_t kMaxKeptAnswers = 64;
+constexpr std::size_t kMaxSessionsRead = 500;  // newest ones whose environment record is read
+constexpr std::size_t kMaxNodeSessions = 50;
+
+std::int64_t steady_ns() { return core::SystemClock().now_ns(core::ClockId::monotonic); }
+
+// A whole number of minutes, so that the window has at most kMaxColumns bins.
+std::int64_t view_bin_ns(std::int64_t hours) {
+  const std::int64_t wanted = hours * kHourNs / FleetView::kMaxColumns;
+  return std::max<std::int64_t>(1, (wanted + kViewMinuteNs - 1) / kViewMinuteNs) * kViewMinuteNs;
+}
+
+Json metric_list() {
+  Json list = Json::array();
+  for (const trace::FleetColumn& column : trace::kFleetColumns)
+    list.push(Json::object({{"metric", column.name},
+                            {"metric_group", trace::kFleetGroupNames[static_cast<std::size_t>(column.group)]},
+                            {"meaning", column.meaning}}));
+  return list;
+}
+
+// Names by the severity of their worst finding.
+std::map<std::string, double> severities(const FleetReport& report) {
+  std::map<std::string, double> out;
+  for (const auto& finding : report.findings) out[finding.node] = std::max(out[finding.node], finding.severity);
+  return out;
+}
+
+// Sessions that ran on a host of this name, newest first.
+Json sessions_of(const std::string& node, const Services& services) {
+  Json list = Json::array();
+  const auto entries = tracelake::list_session_heads(services.paths.sessions);
+  if (!entries) return list;
+  std::size_t read = 0;
+  for (auto entry = entries->rbegin(); entry != entries->rend() && read < kMaxSessionsRead; ++entry, ++read) {
+    const auto environment = core::read_json_file(core::join_path(entry->path, "env.json"));
+    if (!environment || (*environment)["os"]["host"].text() != node) continue;
+    const auto& manifest = entry->manifest;
+    list.push(
+        Json::object({{"id", manifest.id.text}, {"kind", manifest.kind}, {"tag", manifest.tag}, {"state", manifest.state}}));
+    if (list.items().size() == kMaxNodeSessions) break;
+  }
+  return list;
+}
+
+}  // namespace
+
+core::Result<Json> FleetView::kept(const std::string& key, const std::function<core::Result<Json>()>& make) {
+  const std::lock_guard lock(mutex_);
+  if (from_.empty())
+    return core::fail(core::ErrorCode::not_found, "this server shows no fleet", "start it with --fleet FOLDER or --fleet FLEET");
+  const std::int64_t now = steady_ns();
+  if (const auto found = kept_.find(key); found != kept_.end() && now - found->second.made_ns < kKeptNs)
+    return found->second.document;
+  AACO_ASSIGN(Json document, make());
+  if (kept_.size() >= kMaxKeptAnswers) kept_.clear();
+  kept_[key] = {document, now};
+  return document;
+}
+
+core::Result<const FleetReport*> FleetView::report(std::int64_t hours) {
+  if (!report_ || report_->first != hours || steady_ns() - report_made_ns_ > kKeptNs) {
+    FleetRequest request;
+    request.from = from_;
+    request.last_ns = hours * kHourNs;
+    AACO_ASSIGN(auto made, analyse_fleet(request, services_));
+    report_.emplace(hours, std::move(made));
+    report_made_ns_ = steady_ns();
+  }
+  return &report_->second;
+}
+
+core::Result<Json> FleetView::overview(std::int64_t hours) {
+  return kept("overview " + std::to_string(hours), [&]() -> core::Result<Json> {
+    AACO_ASSIGN(const FleetReport* now, report(hours));
+    Json out = Json::object({{"schema_version", 1}, {"nodes", now->extent.nodes}});
+    return out.set("status", fleet_status_json(*now))
+        .set("findings", fleet_findings_json(*now, "")["findings"])
+        .set("stragglers", fleet_stragglers_json(*now)["jobs"])
+        .set("metrics", metric_list());
+  });
+}
+
+core::Result<Json> FleetView::heat(const std::string& metric, std::int64_t hours) {
+  if (trace::fleet_column(metric) == trace::kFleetValues)
+    return core::fail(core::ErrorCode::invalid_argument, "unknown metric '" + metric + "'", "/api/v1/fleet lists the metrics");
+  return kept("heat " + metric + " " + std::to_string(hours), [&] { return make_heat(metric, hours); });
+}
+
+core::Result<Json> FleetView::make_heat(const std::string& metric, std::int64_t hours) {
+  AACO_ASSIGN(const FleetReport* now, report(hours));
+  AACO_ASSIGN(const auto source, open_fleet_source(from_, services_));
+  const FleetRequest request{from_, view_bin_ns(hours), hours * kHourNs};
+  AACO_ASSIGN(const FleetBins bins, fleet_bins(request, now->extent));
+  const trace::FleetColumn& column = trace::kFleetColumns[trace::fleet_column(metric)];
+  AACO_ASSIGN(const auto cells, source->cells(column.group, bins.first_unix_ns, bins.count, bins.bin_ns));
+  const auto series = node_series(cells, trace::place_in_group(trace::fleet_column(metric)));
+  const auto severity = severities(*now);
+  const auto of = [&](const std::string& node) {
+    const auto found = severity.find(node);
+    return found == severity.end() ? 0.0 : found->second;
+  };
+  std::vector<std::string> names = now->nodes;
+  std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return of(a) > of(b); });
+  Json rows = Json::array(), worst = Json::array();
+  for (const std::string& name : names) {
+    const auto found = series.find(name);
+    rows.push(found == series.end() ? Json::array() : series_json(found->second));
+    worst.push(of(name));
+  }
+  return Json::object({{"schema_version", 1},
+                       {"metric", metric},
+                       {"meaning", column.meaning},
+                       {"first_unix_ns", bins.first_unix_ns},
+                       {"bin_ns", bins.bin_ns},
+                       {"bins", static_cast<std::int64_t>(bins.count)},
+                       {"nodes", Json::texts(names)},
+                       {"severity", std::move(worst)},
+                       {"values", std::move(rows)}});
+}
+
+core::Result<Json> FleetView::node(const std::string& name, std::int64_t hours) {
+  return kept("node " + name + " " + std::to_string(hours), [&] { return make_node(name, hours); });
+}
+
+core::Result<Json> FleetView::make_node(const std::string& name, std::int64_t hours) {
+  AACO_ASSIGN(const FleetReport* now, report(hours));
+  if (std::find(now->nodes.begin(), now->nodes.end(), name) == now->nodes.end())
+    return core::fail(core::ErrorCode::not_found, "no telemetry of node '" + name + "'", "/api/v1/fleet/heat lists the nodes");
+  AACO_ASSIGN(const auto source, open_fleet_source(from_, services_));
+  const FleetRequest request{from_, view_bin_ns(hours), hours * kHourNs};
+  AACO_ASSIGN(const FleetBins bins, fleet_bins(request, now->extent));
+  Json series = Json::array();
+  for (const trace::FleetGroup group : trace::kFleetGroups) {
+    AACO_ASSIGN(const auto cells, source->cells(group, bins.first_unix_ns, bins.count, bins.bin_ns));
+    for (Json& one : unit_series_json(cells, group, name)) series.push(std::move(one));
+  }
+  return Json::object({{"schema_version", 1},
+                       {"node", name},
+                       {"first_unix_ns", bins.first_unix_ns},
+                       {"bin_ns", bins.bin_ns},
+                       {"bins", static_cast<std::int64_t>(bins.count)},
+                       {"findings", fleet_findings_json(*now, name)["findings"]},
+                       {"series", std::move(series)},
+                       {"sessions", sessions_of(name, services_)}});
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "workflows/fleet.h"
+
+namespace aaco::workflows {
+
+// A fleet for clients that ask often, such as a page: answers are kept for kKeptNs. Safe from several threads, one at a time.
+class FleetView {
+ public:
+  static constexpr std::int64_t kKeptNs = 30'000'000'000;
+  static constexpr std::int64_t kMaxColumns = 160;  // bins of a heat map
+
+  // `from` as in FleetRequest; empty: no fleet, and every answer fails with not_found.
+  FleetView(std::string from, const Services& services) : from_(std::move(from)), services_(services) {}
+
+  // Status, findings and stragglers of the last `hours` of the data.
+  core::Result<core::Json> overview(std::int64_t hours);
+  // One metric: means per node and bin, nodes with the most severe findings first.
+  core::Result<core::Json> heat(const std::string& metric, std::int64_t hours);
+  // One node: its findings, the metrics of the node and its devices over time, its sessions in the lake.
+  core::Result<core::Json> node(const std::string& name, std::int64_t hours);
+
+ private:
+  struct Kept {
+    core::Json document;
+    std::int64_t made_ns = 0;
+  };
+  core::Result<core::Json> kept(const std::string& key, const std::function<core::Result<core::Json>()>& make);
+  core::Result<const FleetReport*> report(std::int64_t hours);
+  core::Result<core::Json> make_heat(const std::string& metric, std::int64_t hours);
+  core::Result<core::Json> make_node(const std::string& name, std::int64_t hours);
+
+  std::string from_;
+  const Services& services_;
+  std::mutex mutex_;
+  std::map<std::string, Kept> kept_;
+  std::optional<std::pair<std::int64_t, FleetReport>> report_;  // hours
+  std::int64_t report_made_ns_ = 0;
+};
+
+}  // namespace aaco::workflows
