@@ -92,6 +92,7 @@ RequestJournal::~RequestJournal() {
   }
   wake_.notify_all();
   thread_.join();
+  write_all();
 }
 
 void RequestJournal::begin_level(std::string phase, std::string load, std::int64_t first_request) {
