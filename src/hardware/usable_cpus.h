@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -24,9 +22,5 @@ struct UsableCpus {
 
 // `root` is the file-system root below which the cgroups are read.
 UsableCpus usable_cpus(const std::string& root = "/");
-
-// The CPUs that the threads of a process may use together: a runtime may pin each to a CPU of its own. `process`: a number or
-// "self". Empty if unknown.
-std::set<std::int64_t> cpus_of_threads(const std::string& root, const std::string& process);
 
 }  // namespace aaco::hardware

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include "hardware/thread_cpus.h"
 #include "tests/support/fake_machine.h"
 
 namespace aaco::hardware {

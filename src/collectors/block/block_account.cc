@@ -19,7 +19,7 @@
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "hardware/cgroup.h"
-#include "hardware/usable_cpus.h"
+#include "hardware/thread_cpus.h"
 
 namespace aaco::collectors {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/numbers.h"
 #include "core/strings.h"
-#include "hardware/usable_cpus.h"
+#include "hardware/thread_cpus.h"
 
 namespace aaco::hardware::inventory {
 namespace {
