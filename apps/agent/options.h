@@ -6,7 +6,7 @@
 #include "core/environment.h"
 #include "core/result.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
 class App;
 }
 

@@ -3,7 +3,7 @@
 
   scripts/proofs/fleet_insert.py [--nodes 60] [--rounds 3]
 
-Both insert into the same Distributed table, alternating. aaco reads Parquet, converts and sends; the client sends a file of
+Both fill the same table, alternating. aaco reads Parquet, converts and sends to the shards; the client sends to the Distributed table a file of
 tab-separated rows. Prints JSON: rows per second of both, and the ratio of the medians. Exit code 0: 0.9 or more, 1: less, 77: skipped.
 """
 import argparse

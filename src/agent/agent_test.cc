@@ -153,7 +153,8 @@ TEST(Agent, NodeWithoutTheHardwareNamesWhatIsAbsent) {
   options.folder = folder.path();
   const auto spool = *Spool::open(options);
   Sender sender(receiver, *spool, clocks);
-  const Agent agent({"n", {machine.root()}, "", "", 0}, collectors::node_collectors([] { return std::make_unique<core::SystemClock>(); }), *spool, sender, clocks);
+  const Agent agent({"n", {machine.root()}, "", "", 0},
+                    collectors::node_collectors([] { return std::make_unique<core::SystemClock>(); }), *spool, sender, clocks);
   EXPECT_GE(agent.status()["absent"].items().size(), 2U);
 }
 TEST(Agent, DevicesOfAnAmdNodeHaveTheirRows) {

@@ -10,7 +10,7 @@ bool matches_name(std::string_view pattern, std::string_view name) {
   return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : pattern == name;
 }
 
-core::Status read_time(const core::YamlNode& entry, const char* key, std::int64_t& into) {
+core::Status read_silence_time(const core::YamlNode& entry, const char* key, std::int64_t& into) {
   AACO_ASSIGN(const auto text, entry.optional_string(key));
   if (!text) return {};
   const auto time = core::parse_time_text(*text);
@@ -33,8 +33,8 @@ core::Result<Silence> parse_silence(const core::YamlNode& entry, bool maintenanc
   AACO_ASSIGN(const auto device, entry.optional_i64("device"));
   if (device && (*device < 0 || *device > 65'535)) return entry.error("device is not a valid number of a device");
   if (device) one.device = static_cast<std::int32_t>(*device);
-  AACO_TRY(read_time(entry, "since", one.since_unix_ns));
-  AACO_TRY(read_time(entry, "until", one.until_unix_ns));
+  AACO_TRY(read_silence_time(entry, "since", one.since_unix_ns));
+  AACO_TRY(read_silence_time(entry, "until", one.until_unix_ns));
   if (maintenance && (one.since_unix_ns == INT64_MIN || one.until_unix_ns == INT64_MAX))
     return entry.error("a maintenance window requires since and until");
   if (one.until_unix_ns <= one.since_unix_ns) return entry.error("until is not after since");

@@ -4,9 +4,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/result.h"
 #include "trace/fleet.h"
+#include "tracelake/sql_dialect.h"
 
 namespace aaco::tracelake {
 
@@ -32,8 +34,11 @@ class FleetSource {
   virtual ~FleetSource() = default;
   virtual core::Result<FleetExtent> extent() = 0;
   // Rows of a range of time as tab-separated text with \N for NULL, in the order of fleet_row_columns(). Fails with unsupported
-  // where the source cannot do it.
-  virtual core::Status write_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns, const std::string& file) = 0;
+  // where the source cannot do it. `nodes`: only rows of these; empty: of all.
+  virtual core::Status write_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns, const std::vector<std::string>& nodes,
+                                  const std::string& file) = 0;
+  // Names of all nodes, sorted.
+  virtual core::Result<std::vector<std::string>> nodes() = 0;
   // Means of one group over bins of `bin_ns` that start at `first_unix_ns`; duplicate rows count once. Reads one day at a time.
   virtual core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
                                                 std::int64_t bin_ns) = 0;
@@ -43,7 +48,6 @@ class FleetSource {
 core::Result<std::unique_ptr<FleetSource>> open_fleet_files(const std::string& path);
 
 // The query of FleetSource::cells for one range of time, in the dialect of an engine.
-enum class SqlDialect { duckdb, clickhouse };
 std::string fleet_cells_sql(SqlDialect dialect, std::string_view table, trace::FleetGroup group, std::int64_t origin_unix_ns,
                             std::int64_t bin_ns, std::int64_t from_unix_ns, std::int64_t to_unix_ns);
 

@@ -15,7 +15,8 @@ namespace aaco::workflows {
 
 struct HistoryRequest {
   std::string metric;              // an id, "p99" and the like, a series of the files, or "beginning*"; empty: all of a file
-  std::vector<std::string> files;  // empty: the sessions of the lake
+  std::vector<std::string> files;  // empty: the sessions of the lake, or of `on`
+  std::string on;                  // fleet: clickhouse://... or a name in fleet.yaml; empty: the local lake
   std::map<std::string, std::string> where;  // sessions: model, backend, kind, tag, fingerprint; tables: a column
   std::optional<std::size_t> last;           // only this many of the newest
   std::optional<bool> lower_is_better;       // empty: as the metric or the file says

@@ -178,6 +178,9 @@ void add_history(CLI::App& app, Context& context) {
           "Only sessions with this model, backend, kind, tag or fingerprint, or table rows with this column value (repeatable)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  verb->add_option("--on", request.on,
+                   "Sessions of this fleet instead of the local ones: clickhouse://HOST:PORT/DATABASE or a name in fleet.yaml")
+      ->type_name("FLEET");
   verb->add_option("--last", options->last, "Only the newest N values")->check(positive_count());
   verb->add_option("--threshold", options->threshold, "No alarm for changes smaller than this")->capture_default_str();
   verb->add_option("--budget", options->budget, "Allowed degradation relative to the start of the current segment, e.g. 10%");

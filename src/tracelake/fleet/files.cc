@@ -109,16 +109,31 @@ class FleetFiles final : public FleetSource {
     return FleetExtent{whole_at(chunk, 0, 0), whole_at(chunk, 1, 0), whole_at(chunk, 2, 0), whole_at(chunk, 3, 0)};
   }
 
-  core::Status write_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns, const std::string& file) override {
+  core::Status write_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns, const std::vector<std::string>& nodes,
+                          const std::string& file) override {
+    AACO_ASSIGN(const bool escape, needs_escapes());
     std::string list;
     for (const auto& [name, type] : fleet_row_columns()) {
       const std::string text = "replace(replace(replace(" + name + ", '\\', '\\\\'), chr(9), '\\t'), chr(10), '\\n')";
-      list += (list.empty() ? "" : ", ") + (type == "VARCHAR" ? text + " AS " + name : name);
+      list += (list.empty() ? "" : ", ") + (type == "VARCHAR" && escape ? text + " AS " + name : name);
     }
+    std::string of_nodes;
+    for (const std::string& node : nodes) of_nodes += (of_nodes.empty() ? " AND node IN (" : ", ") + duckdb::literal(node);
+    if (!of_nodes.empty()) of_nodes += ")";
     return connection_.run(
-        fmt::format("COPY (SELECT {} FROM fleet_minutes WHERE minute_unix_ns >= {} AND minute_unix_ns < {}) TO {} (FORMAT csv, "
+        fmt::format("COPY (SELECT {} FROM fleet_minutes WHERE minute_unix_ns >= {} AND minute_unix_ns < {}{}) TO {} (FORMAT csv, "
                     "DELIMITER '\t', QUOTE '', ESCAPE '', NULLSTR '\\N', HEADER false)",
-                    list, from_unix_ns, to_unix_ns, duckdb::literal(file)));
+                    list, from_unix_ns, to_unix_ns, of_nodes, duckdb::literal(file)));
+  }
+
+  core::Result<std::vector<std::string>> nodes() override {
+    AACO_ASSIGN(auto cursor, connection_.query("SELECT DISTINCT node FROM fleet_minutes WHERE node IS NOT NULL ORDER BY node"));
+    std::vector<std::string> out;
+    while (true) {
+      AACO_ASSIGN(const auto chunk, cursor.next());
+      if (!chunk.valid() || chunk.size() == 0) return out;
+      for (std::size_t row = 0; row < chunk.size(); ++row) out.emplace_back(text_at(chunk, 0, row));
+    }
   }
 
   core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
@@ -142,6 +157,17 @@ class FleetFiles final : public FleetSource {
   }
 
  private:
+  // Whether any text has a character that tab-separated rows escape: looking once is cheaper than replacing in every row.
+  core::Result<bool> needs_escapes() {
+    if (escapes_) return *escapes_;
+    std::string any;
+    for (const auto& [name, type] : fleet_row_columns())
+      if (type == "VARCHAR") any += (any.empty() ? "" : " OR ") + fmt::format("regexp_matches({}, '[\\\\\t\n]')", name);
+    AACO_ASSIGN(auto cursor, connection_.query("SELECT CAST(count(*) AS BIGINT) FROM fleet_minutes WHERE " + any));
+    AACO_ASSIGN(const auto chunk, cursor.next());
+    escapes_ = chunk.valid() && chunk.size() == 1 && whole_at(chunk, 0, 0) > 0;
+    return *escapes_;
+  }
   // Sums and counts in fixed types.
   static std::string typed(const std::string& sql, trace::FleetGroup group) {
     std::string names = "node, unit, model, work, place, bin, minutes, copies, is_late, delay";
@@ -176,6 +202,7 @@ class FleetFiles final : public FleetSource {
   core::TemporaryDirectory spill_;
   duckdb::Database database_;
   duckdb::Connection connection_;
+  std::optional<bool> escapes_;
 };
 
 }  // namespace

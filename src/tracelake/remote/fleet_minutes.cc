@@ -11,6 +11,7 @@
 #include "tracelake/engine/schema.h"
 #include "tracelake/fleet/cell_collector.h"
 #include "tracelake/remote.h"
+#include "tracelake/remote/sip_hash.h"
 
 namespace aaco::tracelake {
 namespace {
@@ -19,27 +20,56 @@ constexpr std::string_view kMinutesTable = "fleet_minutes";
 constexpr std::int64_t kMinuteOfRowsNs = 60'000'000'000;
 constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfRowsNs;
 constexpr std::int64_t kRowsPerChunk = 300'000;
-constexpr std::size_t kMaxSenders = 2;
+constexpr std::size_t kMaxSenders = 4;
 constexpr std::size_t kMinutesBatchBytes = std::size_t{128} << 20;
 
-core::Status send_lines(const RemoteServer& server, const std::string& statement, const std::string& text) {
+// A server with the nodes whose rows it stores. Rows of a cluster go straight to their shards: parsing them costs the most, and
+// all shards do it at once.
+struct Destination {
+  RemoteServer server;
+  std::string statement;
+  std::vector<std::string> nodes;  // empty: all
+};
+
+core::Status send_lines(const Destination& to, const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = std::min(text.size(), at + kMinutesBatchBytes);
     if (end < text.size()) end = text.rfind('\n', end) + 1;
-    AACO_TRY(server.insert(statement, text.substr(at, end - at)));
+    AACO_TRY(to.server.insert(to.statement, text.substr(at, end - at)));
     at = end;
   }
   return {};
 }
 
-// Sends chunks beside the preparation of the next ones, two at a time.
+// As the Distributed table does it; the shards are listed in the order of the cluster.
+core::Result<std::vector<Destination>> destinations_of(const RemoteServer& server, FleetSource& source) {
+  std::vector<std::string> columns;
+  for (const auto& [name, type] : fleet_row_columns()) columns.push_back(name);
+  std::vector<Destination> out;
+  if (server.target().shards.empty()) {
+    out.push_back({server, fleet_minutes_insert(server.target(), columns), {}});
+    return out;
+  }
+  for (const std::string& shard : server.target().shards) {
+    RemoteTarget target = server.target();
+    target.url = shard;
+    target.cluster.clear();
+    target.shards.clear();
+    std::string statement = fleet_minutes_insert(target, columns);
+    out.push_back({RemoteServer(std::move(target)), std::move(statement), {}});
+  }
+  AACO_ASSIGN(const auto nodes, source.nodes());
+  for (const std::string& node : nodes) out[remote::sip_hash64(node) % out.size()].nodes.push_back(node);
+  std::erase_if(out, [](const Destination& one) { return one.nodes.empty(); });
+  return out;
+}
+
+// Sends chunks beside the preparation of the next ones, a few at a time.
 class Senders {
  public:
-  Senders(const RemoteServer& server, const std::string& statement) : server_(server), statement_(statement) {}
-  core::Status send(std::string text) {
+  core::Status send(const Destination& to, std::string text) {
     if (under_way_.size() == kMaxSenders) AACO_TRY(wait_for_first());
-    under_way_.push_back(
-        std::async(std::launch::async, [this, text = std::move(text)] { return send_lines(server_, statement_, text); }));
+    under_way_.push_back(std::async(std::launch::async, [&to, text = std::move(text)] { return send_lines(to, text); }));
     return {};
   }
   core::Status finish() {
@@ -53,8 +83,6 @@ class Senders {
     under_way_.pop_front();
     return status;
   }
-  const RemoteServer& server_;
-  const std::string& statement_;
   std::deque<std::future<core::Status>> under_way_;
 };
 
@@ -80,8 +108,16 @@ class RemoteFleet final : public FleetSource {
     return FleetExtent{whole(0), whole(1), whole(2), whole(3)};
   }
 
-  core::Status write_rows(std::int64_t /*from_unix_ns*/, std::int64_t /*to_unix_ns*/, const std::string& /*file*/) override {
+  core::Status write_rows(std::int64_t /*from_unix_ns*/, std::int64_t /*to_unix_ns*/, const std::vector<std::string>& /*nodes*/,
+                          const std::string& /*file*/) override {
     return core::fail(core::ErrorCode::unsupported, "rows can be copied from files only");
+  }
+
+  core::Result<std::vector<std::string>> nodes() override {
+    AACO_ASSIGN(const std::string reply, server_.run("SELECT DISTINCT node FROM " + table_ + " ORDER BY node", settings()));
+    std::vector<std::string> out;
+    for (const std::string_view line : core::split_lines(reply)) out.push_back(split_cells(line).front().value_or(""));
+    return out;
   }
 
   core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
@@ -137,20 +173,19 @@ core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const 
   AACO_TRY(prepare_fleet_minutes(server));
   AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make(std::filesystem::temp_directory_path().string(), "aaco-push"));
   const std::string file = core::join_path(folder.path(), "rows.tsv");
-  std::vector<std::string> names;
-  for (const auto& [name, type] : fleet_row_columns()) names.push_back(name);
-  const std::string statement = fleet_minutes_insert(server.target(), names);
+  AACO_ASSIGN(const auto destinations, destinations_of(server, *source));
   std::int64_t rows = 0;
   const std::int64_t stride = time_of_chunk(extent);
   const std::int64_t first = extent.first_unix_ns / kMinuteOfRowsNs * kMinuteOfRowsNs;
-  Senders senders(server, statement);
-  for (std::int64_t from = first; extent.rows > 0 && from <= extent.last_unix_ns; from += stride) {
-    AACO_TRY(source->write_rows(from, from + stride, file));
-    AACO_ASSIGN(std::string text, core::read_file(file, std::int64_t{4} << 30));
-    rows += std::count(text.begin(), text.end(), '\n');
-    AACO_TRY(senders.send(std::move(text)));
-    AACO_TRY(progress(rows));
-  }
+  Senders senders;
+  for (std::int64_t from = first; extent.rows > 0 && from <= extent.last_unix_ns; from += stride)
+    for (const Destination& to : destinations) {
+      AACO_TRY(source->write_rows(from, from + stride, to.nodes, file));
+      AACO_ASSIGN(std::string text, core::read_file(file, std::int64_t{4} << 30));
+      rows += std::count(text.begin(), text.end(), '\n');
+      AACO_TRY(senders.send(to, std::move(text)));
+      AACO_TRY(progress(rows));
+    }
   AACO_TRY(senders.finish());
   return rows;
 }

@@ -6,6 +6,7 @@
 
 #include "core/files.h"
 #include "tracelake/engine/schema.h"
+#include "tracelake/remote/sip_hash.h"
 
 namespace aaco::tracelake {
 namespace {
@@ -81,6 +82,13 @@ TEST(RemoteTypes, IntegersStayIntegersAndOthersText) {
 }
 TEST(RemoteTypes, NamesAreQuoted) { EXPECT_EQ(remote::backticked("a`b"), "`a\\`b`"); }
 TEST(RemoteTypes, LiteralsAreQuoted) { EXPECT_EQ(remote::text_literal("it's"), "'it\\'s'"); }
+
+// Of ClickHouse 18.16: SELECT sipHash64(...).
+TEST(SipHash, IsThatOfTheEngine) {
+  EXPECT_EQ(remote::sip_hash64(""), 2202906307356721367ULL);
+  EXPECT_EQ(remote::sip_hash64("node00001"), 10875553970337108475ULL);
+  EXPECT_EQ(remote::sip_hash64("abcdefgh12345"), 26633440342026432ULL);
+}
 
 TEST(RemoteServer, NoServerIsAnErrorWithTheAddress) {
   RemoteTarget target;

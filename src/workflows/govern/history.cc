@@ -9,6 +9,7 @@
 #include "tracelake/bundle.h"
 #include "tracelake/metric_index.h"
 #include "workflows/diff_metrics.h"
+#include "workflows/govern/fleet_sessions.h"
 #include "workflows/govern/history_files.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/traced_devices.h"
@@ -42,45 +43,81 @@ std::string text_of(const SessionWhere& where) {
   return text;
 }
 
-core::Result<std::vector<HistorySeries>> of_sessions(const HistoryRequest& request, const std::string& metric,
-                                                     trace::Account& account, const Services& services) {
-  if (const auto known = check_where(request.where); !known) {
-    core::Error error = known.error();
-    error.remedy += "; column filters apply only to tables passed with --from";
-    return tl::unexpected<core::Error>(std::move(error));
+// The series of sessions, one for each fingerprint.
+class SessionSeries {
+ public:
+  SessionSeries(const HistoryRequest& request, const std::string& metric, trace::Account& account)
+      : request_(request), metric_(metric), account_(account) {}
+  // Whether the value of a session is wanted; counts those that are incomplete.
+  bool wants(const trace::SessionManifest& manifest) {
+    if (!is_meant(manifest, request_.where) || trace::is_summary_kind(manifest.kind)) return false;
+    if (manifest.whole()) return true;
+    account_.drop("session is incomplete");
+    return false;
   }
-  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
-  std::vector<HistorySeries> all;
-  std::map<std::string, std::size_t> place;
-  tracelake::MetricIndex index(services.paths.sessions, metric, read_metrics);
-  for (const auto& entry : entries) {
-    const auto& manifest = entry.manifest;
-    if (!is_meant(manifest, request.where) || trace::is_summary_kind(manifest.kind)) continue;
-    if (manifest.state != "complete" && manifest.state != "interrupted") {
-      account.drop("session is incomplete");
-      continue;
-    }
-    const auto found = index.find(entry.path);
-    if (!found || !*found || !std::isfinite((*found)->value)) {
-      account.drop(found ? "metric not measured" : "metrics not readable");
-      continue;
-    }
-    const tracelake::MetricIndex::Value& value = **found;
-    account.keep();
-    const auto [series, fresh] = place.try_emplace(same_thing(manifest), all.size());
-    if (fresh) all.push_back({metric, value.unit, described(manifest), {}, {}, {}, {}});
-    all[series->second].points.push_back({manifest.id.text, manifest.created_realtime_ns, value.value});
+  void add(const trace::SessionManifest& manifest, const std::optional<double>& value, const std::string& unit) {
+    if (!value || !std::isfinite(*value)) return account_.drop("metric not measured");
+    account_.keep();
+    const auto [series, fresh] = place_.try_emplace(same_thing(manifest), all_.size());
+    if (fresh) all_.push_back({metric_, unit, described(manifest), {}, {}, {}, {}});
+    all_[series->second].points.push_back({manifest.id.text, manifest.created_realtime_ns, *value});
   }
-  index.save();
-  if (all.empty()) {
+  // Fails with not_found where no session of `root` has the metric.
+  core::Result<std::vector<HistorySeries>> result(const std::string& root, const Services& services) {
+    if (!all_.empty()) return std::move(all_);
     AACO_ASSIGN(const auto catalogue,
                 analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
-    return core::fail(ErrorCode::not_found,
-                      "no session in " + services.paths.sessions + text_of(request.where) + " has the metric " + metric,
-                      catalogue.find(metric) == nullptr ? metric_hint(request.metric, catalogue)
-                                                        : "'aaco ls' lists the sessions; --from reads a table or benchmark JSON");
+    return core::fail(ErrorCode::not_found, "no session in " + root + text_of(request_.where) + " has the metric " + metric_,
+                      catalogue.find(metric_) == nullptr
+                          ? metric_hint(request_.metric, catalogue)
+                          : "'aaco ls' lists the sessions; --from reads a table or benchmark JSON");
   }
-  return all;
+
+ private:
+  const HistoryRequest& request_;
+  const std::string& metric_;
+  trace::Account& account_;
+  std::vector<HistorySeries> all_;
+  std::map<std::string, std::size_t> place_;
+};
+
+core::Result<std::vector<HistorySeries>> of_lake(const HistoryRequest& request, const std::string& metric,
+                                                 trace::Account& account, const Services& services) {
+  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
+  SessionSeries series(request, metric, account);
+  tracelake::MetricIndex index(services.paths.sessions, metric, read_metrics);
+  for (const auto& entry : entries) {
+    if (!series.wants(entry.manifest)) continue;
+    const auto found = index.find(entry.path);
+    if (!found)
+      account.drop("metrics not readable");
+    else if (const auto& value = *found)
+      series.add(entry.manifest, value->value, value->unit);
+    else
+      series.add(entry.manifest, std::nullopt, "");
+  }
+  index.save();
+  return series.result(services.paths.sessions, services);
+}
+
+core::Result<std::vector<HistorySeries>> of_fleet(const HistoryRequest& request, const std::string& metric,
+                                                  HistoryOutcome& outcome, const Services& services) {
+  std::vector<std::string> missing;
+  AACO_ASSIGN(const auto sessions, fleet_sessions(request.on, metric, missing, services));
+  for (const std::string& server : missing)
+    outcome.notes.push_back(server + " cannot be reached: its sessions are not in the series");
+  SessionSeries series(request, metric, outcome.account);
+  for (const FleetSession& one : sessions)
+    if (series.wants(one.manifest)) series.add(one.manifest, one.value, one.unit);
+  return series.result(request.on, services);
+}
+
+core::Status check_session_where(const HistoryRequest& request) {
+  const auto known = check_where(request.where);
+  if (known) return {};
+  core::Error error = known.error();
+  error.remedy += "; column filters apply only to tables passed with --from";
+  return tl::unexpected<core::Error>(std::move(error));
 }
 
 void analyze(HistorySeries& series, const HistoryRequest& request) {
@@ -146,6 +183,8 @@ bool HistoryOutcome::worsened() const {
 
 core::Result<HistoryOutcome> history(const HistoryRequest& request, const Services& services) {
   HistoryOutcome outcome;
+  if (!request.files.empty() && !request.on.empty())
+    return core::fail(ErrorCode::invalid_argument, "--from and --on cannot be combined", "pass one of them");
   if (!request.files.empty()) {
     AACO_ASSIGN(outcome.series, series_of_files(request, outcome.account));
   } else {
@@ -155,7 +194,9 @@ core::Result<HistoryOutcome> history(const HistoryRequest& request, const Servic
     const std::string metric = metric_id(request.metric);
     AACO_ASSIGN(const auto direction, direction_of(core::join_path(services.paths.share, "data/metrics"), metric));
     outcome.account.source = "sessions";
-    AACO_ASSIGN(outcome.series, of_sessions(request, metric, outcome.account, services));
+    AACO_TRY(check_session_where(request));
+    AACO_ASSIGN(outcome.series, request.on.empty() ? of_lake(request, metric, outcome.account, services)
+                                                   : of_fleet(request, metric, outcome, services));
     for (auto& series : outcome.series) series.lower_is_better = direction;
     if (outcome.series.size() > 1)
       outcome.notes.emplace_back(
