@@ -60,7 +60,10 @@ class Measured(LlmTest):
         session = self.measured('plain,first_ms=500', '--rate', 10, '--arrivals', 'constant', '--requests', 8, '--output-tokens', 1, '--max-open', 1,
                                 '--warmup', 0)
         self.assertNotIn('llm.e2el_p99_ns', session['metrics'])
-        self.assertAlmostEqual(self.query(session, 'max(end_ns - scheduled_ns)')[0][0] / 3.3e9, 1, delta=0.05)
+        start = self.query(session, 'min(scheduled_ns)')[0][0]
+        truth = max(one['events'][-1][0] - (start + 100_000_000 * index) for index, one in enumerate(self.log()[1:]))
+        self.assertGreaterEqual(truth, 3.3e9)
+        self.assertAlmostEqual(self.query(session, 'max(end_ns - scheduled_ns)')[0][0] / truth, 1, delta=0.05)
 
     def test_retries_are_counted(self):
         session = self.measured('mixed', '--requests', 4, '--output-tokens', 3, '--warmup', 0, '--retries', 1)
@@ -118,9 +121,9 @@ class Measured(LlmTest):
             self.assertAlmostEqual((time - times[0]) / 1e9, (2 * index / 200) ** 0.5, places=6)
 
     def test_requests_that_the_server_drops_are_reported(self):
-        session = self.measured('closing', '--requests', 20, '--output-tokens', 2, '--warmup', 0)
-        again = self.query(session, 'sum(reconnects)')[0][0]
-        self.assertEqual('llm.reconnects' in self.warned(session), again > 0)
+        session = self.measured('drops', '--requests', 20, '--output-tokens', 2, '--warmup', 0)
+        self.assertGreater(self.summary(session)['levels'][0]['reconnects'], 0)
+        self.assertIn('llm.reconnects', self.warned(session))
 
     def test_levels_and_report(self):
         session = self.measured('plain,first_ms=5', '--concurrency', '1,2', '--requests', 20, '--output-tokens', 2)

@@ -183,6 +183,18 @@ TEST(Client, ReopensWhatTheServerClosed) {
   const StageOutcome outcome = load(server, "closing", Fixed(20, 3));
   for (const RequestRecord& record : outcome.requests) EXPECT_EQ(record.outcome, Outcome::ok) << record.detail;
 }
+TEST(Client, CountsWhatItSendsAgain) {
+  const FaultServer server;
+  const StageOutcome outcome = load(server, "drops", Fixed(20, 3));
+  std::int64_t again = 0, failed = 0;
+  for (const RequestRecord& record : outcome.requests) {
+    again += record.reconnects;
+    failed += record.outcome == Outcome::ok ? 0 : 1;
+  }
+  EXPECT_GT(again, 0);
+  EXPECT_EQ(server.log().size(), outcome.requests.size() + static_cast<std::size_t>(again));
+  EXPECT_EQ(again + failed, static_cast<std::int64_t>(server.log().size() / 3));
+}
 TEST(Client, KeepsTheConcurrency) {
   const FaultServer server;
   const StageOutcome outcome = load(server, "plain,first_ms=20", Fixed(40, 2), {.concurrency = 8});

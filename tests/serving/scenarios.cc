@@ -257,6 +257,14 @@ const Named kScenarios[] = {
        peer.reset();
      }},
     {"cut_before_header", [](Peer& peer) { peer.close_after = true; }},
+    // Every third request is read and dropped.
+    {"drops",
+     [](Peer& peer) {
+       if (peer.index() % 3 == 2)
+         peer.close_after = true;
+       else
+         plain(peer);
+     }},
     {"late_eof",
      [](Peer& peer) {
        peer.stream_header();

@@ -69,13 +69,14 @@ double Windows::largest(std::int64_t from_ns, std::int64_t to_ns) const {
 
 RecordedBeside::RecordedBeside(const BesideLoad& beside, const trace::NameTable& names) : clock_error_ns(beside.clock_error_ns) {
   Windows sampled_wait;
-  Readings waits(sampled_wait), quota(throttled), queue(queued), late(client_late);
+  Readings waits(sampled_wait), quota(throttled), queue(queued), late(client_late), late_reads(client_late);
   std::optional<std::pair<std::int64_t, double>> evicted;
   bool gauge_read = false;
   double waiting = 0;
   for (const auto& row : beside.events) {
     const std::string_view metric = names.text(row.metric);
     if (metric == "client.loop_lag_ns") late.add(row.time_ns, row.value);
+    if (metric == "client.read_lag_ns") late_reads.add(row.time_ns, row.value);
     if (metric == "server.waiting_requests") {
       queue.add(row.time_ns, row.value >= 1 ? 1 : 0);
       gauge_read = true;

@@ -147,6 +147,12 @@ TEST(SlowTokens, TheClientReadLate) {
   scene.sample("client.loop_lag_ns", scene.slow_to + 5 * kMs, 45.0 * kMs);
   EXPECT_EQ(scene.cause(), "client");
 }
+TEST(SlowTokens, BytesWaitedForTheClient) {
+  Scene scene;
+  scene.sample("client.loop_lag_ns", scene.slow_to + 5 * kMs, 0.1 * kMs);
+  scene.sample("client.read_lag_ns", scene.slow_to + 5 * kMs, 45.0 * kMs);
+  EXPECT_EQ(scene.cause(), "client");
+}
 TEST(SlowTokens, LagOfTheClientBeforeExplainsNothing) {
   Scene scene;
   scene.sample("client.loop_lag_ns", scene.slow_from, 45.0 * kMs);

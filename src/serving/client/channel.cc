@@ -170,6 +170,12 @@ void Channel::ready() {
   if (!closed_ && tls_) read_tls();
 }
 
+bool Channel::is_spent() {
+  char byte = 0;
+  const ssize_t size = ::recv(tls_ ? socket_.native_handle() : plain_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return size == 0 || (size > 0 && !tls_);  // with TLS it may be a session ticket
+}
+
 bool Channel::leave_asio() {
   error_code error;
   plain_ = core::FileDescriptor(socket_.release(error));

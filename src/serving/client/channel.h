@@ -55,6 +55,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, public Polle
   std::int64_t send(std::string text);
   void close();
   [[nodiscard]] bool is_open() const { return ready_ && !closed_; }
+  // The server has closed it, or sent what nobody asked for, and the event loop has not seen that yet.
+  [[nodiscard]] bool is_spent();
   [[nodiscard]] bool used() const { return used_; }  // it has carried a request
 
  private:

@@ -170,7 +170,10 @@ void Client::State::begin(Ready ready, RequestRecord record, bool fresh) {
   ++progress.sent;
   std::shared_ptr<Channel> channel;
   while (!fresh && !channel && !idle.empty()) {
-    if (idle.back()->is_open()) channel = std::move(idle.back());
+    if (idle.back()->is_open() && !idle.back()->is_spent())
+      channel = std::move(idle.back());
+    else
+      idle.back()->close();
     idle.pop_back();
   }
   const bool connect = !channel;

@@ -37,6 +37,13 @@ DiffRequest diff_request(const AbLlmRequest& request) {
   return diff;
 }
 
+// The sessions are blocks of this comparison: more of them are a longer one.
+std::string recommend_longer(const DiffOutcome& verdict) {
+  const auto blocks = verdict.metrics.empty() ? std::nullopt : verdict.metrics.front().more_sessions;
+  return blocks ? fmt::format("measure about {} more blocks per side: use a longer --duration", *blocks)
+                : std::string("use a longer --duration, or another --threshold");
+}
+
 }  // namespace
 
 core::Result<AbLlmOutcome> ab_llm(const AbLlmRequest& request, const Services& services) {
@@ -68,6 +75,7 @@ core::Result<AbLlmOutcome> ab_llm(const AbLlmRequest& request, const Services& s
   compared.baseline = outcome.a_paths;
   compared.candidate = outcome.b_paths;
   AACO_ASSIGN(outcome.verdict, diff(compared, services));
+  if (outcome.verdict.verdict == "inconclusive") outcome.verdict.recommendation = recommend_longer(outcome.verdict);
   return outcome;
 }
 

@@ -62,7 +62,8 @@ core::Result<std::pair<std::string, double>> parse_metric(const std::string& tex
   if (equals == std::string::npos) return std::pair(id, usual);
   const auto ratio = core::parse_ratio(text.substr(equals + 1));
   if (!ratio || !(*ratio > 0 && *ratio < 1))
-    return core::fail(ErrorCode::invalid_argument, "invalid budget '" + text + "'", "use METRIC=RATIO, for example p99=10%");
+    return core::fail(ErrorCode::invalid_argument, "invalid budget '" + text + "'",
+                      "use METRIC=RATIO with a ratio above 0 and below 100 %, for example p99=10%");
   return std::pair(id, *ratio);
 }
 

@@ -118,8 +118,8 @@ void warn(LlmSummary& summary, const Load& load) {
     summary.warnings.push_back(
         {"llm.reconnects",
          fmt::format(
-             "{}: {} requests were sent again because the server closed a kept-alive connection before it answered; they do "
-             "not count as failed",
+             "{}: {} requests were sent again: the server closed their kept-alive connection after they were sent and before "
+             "it answered; they do not count as failed",
              load.name, load.reconnects),
          "check the server's keep-alive timeout and its log for dropped requests"});
   for (const std::string& drift : load.drifts)
