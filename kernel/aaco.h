@@ -20,7 +20,7 @@ struct aaco_totals {
 
 struct aaco_region {
 	bool open;
-	pid_t thread;		/* in the initial namespace, with the start time: a thread id may be reused */
+	pid_t thread; /* in the initial namespace, with the start time: a thread id may be reused */
 	u64 thread_start_ns;
 	u64 tag;
 	u64 begin_tsc;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR (GPL-2.0-only WITH Linux-syscall-note) */
 /*
- * What AACO's kernel module and its readers share. Structures are the same for 32-bit and 64-bit callers. Fields named
- * `reserved` must be 0. A call that does not exist in this version fails with ENOTTY; a change of a structure changes
- * its ioctl number, so that an old reader never gets half of a new structure.
+ * What AACO's kernel module and its readers share. Structures are the same for 32-bit and 64-bit
+ * callers. Fields named `reserved` must be 0. A call that does not exist in this version fails with
+ * ENOTTY; a change of a structure changes its ioctl number, so that an old reader never gets half
+ * of a new structure.
  */
 #ifndef AACO_KMOD_ABI_H
 #define AACO_KMOD_ABI_H
@@ -27,7 +28,8 @@ struct aaco_kmod_info {
 	__u32 reserved;
 };
 
-/* One instant on each clock: monotonic_ns and raw_ns lie between the two TSC readings, taken with interrupts off. */
+/* One instant on each clock: monotonic_ns and raw_ns lie between the two TSC readings, taken with
+ * interrupts off. */
 struct aaco_kmod_clock {
 	__u64 tsc_before;
 	__u64 tsc_after;
@@ -81,9 +83,10 @@ struct aaco_kmod_region_end {
 #define AACO_KMOD_ALL_FDS 0xffffffffu
 
 /*
- * The fdinfo texts of a process' open DRM files ("drm-memory-vram:\t1024 KiB"), each preceded by a line
- * "drm-minor:\tN" and ended by an empty line. A call looks at a bounded number of descriptors: repeat it with the
- * returned next_fd until that is AACO_KMOD_ALL_FDS. Allowed for processes of the caller's user and with CAP_SYS_PTRACE.
+ * The fdinfo texts of a process' open DRM files ("drm-memory-vram:\t1024 KiB"), each preceded by a
+ * line "drm-minor:\tN" and ended by an empty line. A call looks at a bounded number of descriptors:
+ * repeat it with the returned next_fd until that is AACO_KMOD_ALL_FDS. Allowed for processes of the
+ * caller's user and with CAP_SYS_PTRACE.
  */
 struct aaco_kmod_gpu_memory {
 	__s32 pid;	  /* in */
@@ -103,9 +106,10 @@ struct aaco_kmod_gpu_memory {
 #define AACO_KMOD_GPU_MEMORY _IOWR(0xac, 4, struct aaco_kmod_gpu_memory)
 
 /*
- * mmap at offset 0, read only, of one page and ring_records * record_bytes: this head, and from the second page on the
- * records of the finished regions of this open file, sequence N in slot (N - 1) % capacity. The kernel never waits: a
- * reader that is more than `capacity` records behind `head` has lost the oldest.
+ * mmap at offset 0, read only, of one page and ring_records * record_bytes: this head, and from the
+ * second page on the records of the finished regions of this open file, sequence N in slot (N - 1)
+ * % capacity. The kernel never waits: a reader that is more than `capacity` records behind `head`
+ * has lost the oldest.
  */
 struct aaco_kmod_ring {
 	__u32 abi_version;

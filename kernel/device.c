@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* /dev/aaco: one open file holds its own regions and ring. Who may open it is the group of the device node (60-aaco.rules). */
+/* /dev/aaco: one open file holds its own regions and ring. Who may open it is the group of the
+ * device node (60-aaco.rules). */
 #include <linux/atomic.h>
 #include <linux/compat.h>
 #include <linux/fs.h>

@@ -53,7 +53,8 @@ static bool is_drm(struct file *file)
 	       file->f_op->show_fdinfo;
 }
 
-/* Takes references of DRM files among the next descriptors; next_fd becomes AACO_KMOD_ALL_FDS at the end of the table. */
+/* Takes references of DRM files among the next descriptors; next_fd becomes AACO_KMOD_ALL_FDS at
+ * the end of the table. */
 static void collect(struct task_struct *task, struct step *step)
 {
 	struct files_struct *files;
@@ -85,7 +86,7 @@ static void collect(struct task_struct *task, struct step *step)
 /* Writes the text of one file to the caller; the driver may sleep. */
 static int write_text(struct file *file, char *page, struct aaco_kmod_gpu_memory *request, u32 room)
 {
-	struct seq_file text = { .buf = page, .size = PAGE_SIZE, .file = file };
+	struct seq_file text = {.buf = page, .size = PAGE_SIZE, .file = file};
 
 	seq_printf(&text, "drm-minor:\t%u\n", iminor(file_inode(file)));
 	file->f_op->show_fdinfo(&text, file);
@@ -106,7 +107,7 @@ static int write_text(struct file *file, char *page, struct aaco_kmod_gpu_memory
 static int read_task(struct task_struct *task, char *page, struct aaco_kmod_gpu_memory *request)
 {
 	const u32 room = request->text_bytes;
-	struct step step = { .next_fd = request->next_fd };
+	struct step step = {.next_fd = request->next_fd};
 	int i, error = 0;
 	u32 file;
 

@@ -2,6 +2,7 @@
 /* Interrupts, softirqs and context switches between two calls of a thread. */
 #include <linux/interrupt.h>
 #include <linux/kernel_stat.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/ktime.h>
@@ -33,8 +34,7 @@ static struct aaco_totals machine_totals(void)
 	struct aaco_totals totals = {};
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		add_cpu(&totals, cpu);
+	for_each_possible_cpu(cpu) add_cpu(&totals, cpu);
 	return totals;
 }
 

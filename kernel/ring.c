@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* The ring of finished regions: written by the kernel only, mapped read only, and never read back. */
+/* The ring of finished regions: written by the kernel only, mapped read only, and never read back.
+ */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 

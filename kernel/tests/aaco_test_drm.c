@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* A DRM device without hardware for the tests: each open file says in its fdinfo that it has memory, as amdgpu's files do. */
+/* A DRM device without hardware for the tests: each open file says in its fdinfo that it has
+ * memory, as amdgpu's files do. */
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/seq_file.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* The first process of the virtual machine in which the module is tested; scripts/proofs/kernel_module.sh starts it. Prints one
- * line per check ("PASS name", "FAIL name"), the kernel's warnings, and switches the machine off. */
+/* The first process of the virtual machine in which the module is tested;
+ * scripts/proofs/kernel_module.sh starts it. Prints one line per check ("PASS name", "FAIL name"),
+ * the kernel's warnings, and switches the machine off. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -104,8 +105,9 @@ static void describe(void)
 	printf("FIGURE tsc_hz_kernel %llu\nFIGURE clock_pair_ticks %llu\n",
 	       (unsigned long long)info.tsc_hz,
 	       (unsigned long long)(after.tsc_after - after.tsc_before));
-	printf("FIGURE tsc_hz_measured %.0f\n", (double)(after.tsc_before - before.tsc_before) * 1e9 /
-						       (double)(after.raw_ns - before.raw_ns));
+	printf("FIGURE tsc_hz_measured %.0f\n", (double)(after.tsc_before - before.tsc_before) *
+							1e9 /
+							(double)(after.raw_ns - before.raw_ns));
 	close(file);
 }
 
@@ -113,7 +115,8 @@ static void describe(void)
 static int use_regions(void)
 {
 	int file = device();
-	const struct aaco_kmod_ring *ring = mmap(NULL, ring_bytes(), PROT_READ, MAP_SHARED, file, 0);
+	const struct aaco_kmod_ring *ring =
+		mmap(NULL, ring_bytes(), PROT_READ, MAP_SHARED, file, 0);
 	const struct aaco_kmod_record *records = (const void *)((const char *)ring + 4096);
 
 	if (file < 0 || ring == MAP_FAILED)
@@ -231,7 +234,8 @@ static int stranger(void)
 	return device() == -1 && errno == EACCES && gpu_memory(1, &request) == EBADF ? 0 : 2;
 }
 
-static int member(void) /* of the group of the device: may open it, not look into root's processes */
+static int
+member(void) /* of the group of the device: may open it, not look into root's processes */
 {
 	struct aaco_kmod_gpu_memory request;
 	gid_t group = STRANGER;
@@ -244,22 +248,23 @@ static int member(void) /* of the group of the device: may open it, not look int
 static void drm_files(void)
 {
 	struct aaco_kmod_gpu_memory request;
-	int first = open("/dev/dri/renderD128", O_RDWR), second = open("/dev/dri/renderD128", O_RDWR);
+	int first = open("/dev/dri/renderD128", O_RDWR),
+	    second = open("/dev/dri/renderD128", O_RDWR);
 	int far = dup2(first, 900);
 
 	check("DRM files of the test driver", first >= 0 && second >= 0 && far == 900);
-	check("GPU memory of a process", gpu_memory(getpid(), &request) == 0 && request.files == 3 &&
-						 request.next_fd == AACO_KMOD_ALL_FDS &&
-						 strstr(text, "drm-minor:\t128\n") &&
-						 strstr(text, "drm-memory-vram:\t2048 KiB\n"));
+	check("GPU memory of a process",
+	      gpu_memory(getpid(), &request) == 0 && request.files == 3 &&
+		      request.next_fd == AACO_KMOD_ALL_FDS && strstr(text, "drm-minor:\t128\n") &&
+		      strstr(text, "drm-memory-vram:\t2048 KiB\n"));
 	request.next_fd = 0;
 	request.text_bytes = AACO_KMOD_MIN_TEXT - 1;
 	check("small buffer", ask(&request) == EINVAL);
 	request.text_bytes = AACO_KMOD_MIN_TEXT;
-	check("continued after the first files", ask(&request) == 0 && request.files == 2 &&
-							 request.next_fd < 900 && (request.text_bytes = AACO_KMOD_MIN_TEXT) &&
-							 ask(&request) == 0 && request.files == 1 &&
-							 request.next_fd == AACO_KMOD_ALL_FDS);
+	check("continued after the first files",
+	      ask(&request) == 0 && request.files == 2 && request.next_fd < 900 &&
+		      (request.text_bytes = AACO_KMOD_MIN_TEXT) && ask(&request) == 0 &&
+		      request.files == 1 && request.next_fd == AACO_KMOD_ALL_FDS);
 	check("no such process", gpu_memory(30000, &request) == ESRCH);
 	check("invalid process", gpu_memory(-1, &request) == EINVAL);
 	check("device closed to others", in_child(stranger));
@@ -287,30 +292,36 @@ static void *somewhere(char *buffer)
 /* Returns how many calls were accepted; the count of calls is fixed. */
 static int hostile(void)
 {
-	static const unsigned long known[] = {AACO_KMOD_INFO, AACO_KMOD_CLOCK, AACO_KMOD_REGION_BEGIN,
-					      AACO_KMOD_REGION_END, AACO_KMOD_GPU_MEMORY};
-	char *buffer = mmap(NULL, 12288, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static const unsigned long known[] = {AACO_KMOD_INFO, AACO_KMOD_CLOCK,
+					      AACO_KMOD_REGION_BEGIN, AACO_KMOD_REGION_END,
+					      AACO_KMOD_GPU_MEMORY};
+	char *buffer =
+		mmap(NULL, 12288, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int file = device(), drm = open("/dev/dri/renderD128", O_RDWR);
 
 	munmap(buffer + 8192, 4096);
 	for (int i = 0; i < HOSTILE_CALLS / HOSTILE_PROCESSES; ++i) {
-		unsigned long command = next_random() % 4 ? known[next_random() % 5] : next_random();
+		unsigned long command =
+			next_random() % 4 ? known[next_random() % 5] : next_random();
 
 		for (int byte = 0; byte < 256; ++byte)
 			buffer[byte] = next_random() % 2 ? 0 : (char)next_random();
-		if (next_random() % 3 == 0) { /* nearly valid: a process that exists and a writable buffer */
+		if (next_random() % 3 ==
+		    0) { /* nearly valid: a process that exists and a writable buffer */
 			struct aaco_kmod_gpu_memory request = {
-				.pid = (int)(next_random() % 80), .next_fd = (uint32_t)next_random(),
+				.pid = (int)(next_random() % 80),
+				.next_fd = (uint32_t)next_random(),
 				.text = next_random() % 2 ? (uintptr_t)buffer : next_random(),
 				.text_bytes = (uint32_t)next_random()};
 			memcpy(buffer, &request, sizeof(request));
 		}
 		if (next_random() % 16 == 0)
-			command = _IOC(next_random() % 4, 0xac, next_random() % 8, next_random() % 16384);
+			command = _IOC(next_random() % 4, 0xac, next_random() % 8,
+				       next_random() % 16384);
 		ioctl(file, command, somewhere(buffer));
 		if (i % 64 == 0) {
-			void *map = mmap(NULL, ring_bytes(), (int)(next_random() % 8), MAP_SHARED, file,
-					 (off_t)(next_random() % 4) * 4096);
+			void *map = mmap(NULL, ring_bytes(), (int)(next_random() % 8), MAP_SHARED,
+					 file, (off_t)(next_random() % 4) * 4096);
 			if (map != MAP_FAILED && next_random() % 2)
 				munmap(map, ring_bytes());
 			read(file, buffer, 64);
@@ -368,7 +379,8 @@ static void unloading(void)
 	opener = fork();
 	if (opener == 0)
 		open_until_killed();
-	for (int i = 0; i < 300; ++i) { /* in a race with a process that opens, begins a region and closes */
+	for (int i = 0; i < 300;
+	     ++i) { /* in a race with a process that opens, begins a region and closes */
 		if (unload() == 0 && ++unloads && !load("/aaco.ko"))
 			break;
 		usleep(500);
@@ -381,9 +393,21 @@ static void unloading(void)
 
 static int kernel_warnings(void)
 {
-	static const char *const signs[] = {"WARNING:", "BUG", "Oops", "UBSAN", "KASAN", "general protection",
-					    "Call Trace", "rcu:  INFO", "stall", "hung_task", "Poison overwritten",
-					    "Redzone", "Object already free", "refcount_t", "lockup"};
+	static const char *const signs[] = {"WARNING:",
+					    "BUG",
+					    "Oops",
+					    "UBSAN",
+					    "KASAN",
+					    "general protection",
+					    "Call Trace",
+					    "rcu:  INFO",
+					    "stall",
+					    "hung_task",
+					    "Poison overwritten",
+					    "Redzone",
+					    "Object already free",
+					    "refcount_t",
+					    "lockup"};
 	static char log[1 << 20];
 	int length = klogctl(3, log, sizeof(log) - 1), count = 0;
 
