@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* A DRM device without hardware for the tests: each open file says in its fdinfo that it has
  * memory, as amdgpu's files do. */
+#include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/seq_file.h>
@@ -17,6 +18,9 @@ static void test_show_fdinfo(struct seq_file *text, struct file *file)
 
 static const struct file_operations test_operations = {
 	.owner = THIS_MODULE,
+#ifdef FOP_UNSIGNED_OFFSET /* since 6.12; drm_open() warns without it */
+	.fop_flags = FOP_UNSIGNED_OFFSET,
+#endif
 	.open = drm_open,
 	.release = drm_release,
 	.unlocked_ioctl = drm_ioctl,

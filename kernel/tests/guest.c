@@ -22,15 +22,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../aaco_kmod_abi.h"
+#include "guest.h"
 
-#define HOSTILE_CALLS 10000
-#define HOSTILE_PROCESSES 4
 #define STRANGER 1000
 
 static int failures;
 
-static int check(const char *name, int good)
+int check(const char *name, int good)
 {
 	printf("%s %s\n", good ? "PASS" : "FAIL", name);
 	fflush(stdout);
@@ -38,7 +36,7 @@ static int check(const char *name, int good)
 	return good;
 }
 
-static int load(const char *path)
+int load(const char *path)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	long result = file < 0 ? -1 : syscall(SYS_finit_module, file, "", 0);
@@ -50,30 +48,21 @@ static int load(const char *path)
 	return result == 0;
 }
 
-static int unload(void)
+int unload(void)
 {
 	return syscall(SYS_delete_module, "aaco", O_NONBLOCK) == 0 ? 0 : errno;
 }
 
-static int device(void)
+int device(void)
 {
 	return open(AACO_KMOD_DEVICE, O_RDWR | O_CLOEXEC);
 }
 
-static size_t ring_bytes(void)
+size_t ring_bytes(void)
 {
 	size_t bytes = 256 * sizeof(struct aaco_kmod_record);
 
 	return 4096 + (bytes + 4095) / 4096 * 4096;
-}
-
-static uint64_t seed;
-
-static uint64_t next_random(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	return seed ^= seed << 17;
 }
 
 /* Whether a child that runs `work` exits with 0. */
@@ -275,122 +264,6 @@ static void drm_files(void)
 	check("no DRM file, no text", gpu_memory(getpid(), &request) == 0 && request.files == 0);
 }
 
-static void *somewhere(char *buffer)
-{
-	switch (next_random() % 6) {
-	case 0:
-		return NULL;
-	case 1:
-		return (void *)next_random();
-	case 2:
-		return buffer + 8192 - next_random() % 64; /* crosses into an unmapped page */
-	default:
-		return buffer;
-	}
-}
-
-/* Returns how many calls were accepted; the count of calls is fixed. */
-static int hostile(void)
-{
-	static const unsigned long known[] = {AACO_KMOD_INFO, AACO_KMOD_CLOCK,
-					      AACO_KMOD_REGION_BEGIN, AACO_KMOD_REGION_END,
-					      AACO_KMOD_GPU_MEMORY};
-	char *buffer =
-		mmap(NULL, 12288, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int file = device(), drm = open("/dev/dri/renderD128", O_RDWR);
-
-	munmap(buffer + 8192, 4096);
-	for (int i = 0; i < HOSTILE_CALLS / HOSTILE_PROCESSES; ++i) {
-		unsigned long command =
-			next_random() % 4 ? known[next_random() % 5] : next_random();
-
-		for (int byte = 0; byte < 256; ++byte)
-			buffer[byte] = next_random() % 2 ? 0 : (char)next_random();
-		if (next_random() % 3 ==
-		    0) { /* nearly valid: a process that exists and a writable buffer */
-			struct aaco_kmod_gpu_memory request = {
-				.pid = (int)(next_random() % 80),
-				.next_fd = (uint32_t)next_random(),
-				.text = next_random() % 2 ? (uintptr_t)buffer : next_random(),
-				.text_bytes = (uint32_t)next_random()};
-			memcpy(buffer, &request, sizeof(request));
-		}
-		if (next_random() % 16 == 0)
-			command = _IOC(next_random() % 4, 0xac, next_random() % 8,
-				       next_random() % 16384);
-		ioctl(file, command, somewhere(buffer));
-		if (i % 64 == 0) {
-			void *map = mmap(NULL, ring_bytes(), (int)(next_random() % 8), MAP_SHARED,
-					 file, (off_t)(next_random() % 4) * 4096);
-			if (map != MAP_FAILED && next_random() % 2)
-				munmap(map, ring_bytes());
-			read(file, buffer, 64);
-			write(file, buffer, 64);
-			lseek(file, (off_t)next_random(), SEEK_SET);
-			close(file);
-			file = device();
-		}
-	}
-	close(drm);
-	return 0;
-}
-
-static int hostile_processes(void)
-{
-	int good = 1, status;
-
-	for (int i = 0; i < HOSTILE_PROCESSES; ++i) {
-		if (fork() == 0) {
-			seed = 0x9e3779b97f4a7c15u * (uint64_t)(i + 1);
-			_exit(hostile());
-		}
-	}
-	for (int i = 0; i < HOSTILE_PROCESSES; ++i)
-		good &= wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-	printf("FIGURE hostile_calls %d\n", HOSTILE_CALLS);
-	return good;
-}
-
-static void open_until_killed(void)
-{
-	for (;;) {
-		struct aaco_kmod_region begin = {0};
-		int file = device();
-
-		if (file < 0)
-			continue;
-		ioctl(file, AACO_KMOD_REGION_BEGIN, &begin);
-		close(file);
-	}
-}
-
-static void unloading(void)
-{
-	int file = device(), unloads = 0;
-	void *ring;
-	pid_t opener;
-
-	check("not unloaded while open", unload() == EAGAIN);
-	ring = mmap(NULL, ring_bytes(), PROT_READ, MAP_SHARED, file, 0);
-	close(file);
-	check("not unloaded while mapped", ring != MAP_FAILED && unload() == EAGAIN);
-	munmap(ring, ring_bytes());
-	check("unloaded when free", unload() == 0 && device() == -1 && load("/aaco.ko"));
-	opener = fork();
-	if (opener == 0)
-		open_until_killed();
-	for (int i = 0; i < 300;
-	     ++i) { /* in a race with a process that opens, begins a region and closes */
-		if (unload() == 0 && ++unloads && !load("/aaco.ko"))
-			break;
-		usleep(500);
-	}
-	kill(opener, SIGKILL);
-	waitpid(opener, NULL, 0);
-	printf("FIGURE unloads_in_race %d\n", unloads);
-	check("unloaded under use", unloads > 0 && unload() == 0);
-}
-
 static int kernel_warnings(void)
 {
 	static const char *const signs[] = {"WARNING:",
@@ -445,7 +318,7 @@ int main(void)
 	check("limit of open files", in_child(many_opens));
 	drm_files();
 	check("hostile calls", hostile_processes());
-	unloading();
+	unload_under_use();
 	warnings = kernel_warnings() - before;
 	printf("FIGURE kernel_warnings %d\n", warnings);
 	check("kernel log", warnings == 0 && before >= 0);

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Tests the kernel module in a virtual machine (QEMU without KVM) on Debian's own kernel.
 
-    scripts/proofs/kernel_module.py [--headers FOLDER] [--image FILE.deb] [--log FILE]
+    scripts/proofs/kernel_module.py [--headers FOLDER] [--images FOLDER] [--log FILE]
 
-Builds kernel/ and its test driver with W=1 and sparse, every warning an error, for each installed kernel version, then boots the oldest
-of them from the image package that apt-get downloads: load, two processes, GPU memory of DRM files, permissions, 10,000 hostile calls from four
-processes, unload under use. The kernel log may have no warning. Debian's kernel has no KASAN, KFENCE or kmemleak; the machine
-runs with slub_debug=FZPU and page_poison=1 instead (overruns, use after free and double free of slab objects).
+Builds kernel/ and its test driver with W=1 and sparse, every warning an error, for each version whose headers are installed, and boots
+each from its image package: load, two processes, GPU memory of DRM files, permissions, 10,000 hostile calls from four processes,
+unload under use. The kernel log may have no warning. Debian 12's kernel 6.1 has no KASAN, KFENCE or kmemleak, its 6.12 has KFENCE; all run
+with slub_debug=FZPU and page_poison=1 (overruns, use after free and double free of slab objects).
 Exit code 77: QEMU, the headers, sparse or the image is missing.
 """
 import argparse
 import gzip
 import json
+import lzma
 import os
 import pathlib
 import re
@@ -23,7 +24,7 @@ import time
 
 DESCRIBE = 'the kernel module in QEMU: two processes, 10,000 hostile calls, unload under use, no warning'
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMMAND_LINE = 'console=ttyS0 quiet panic=-1 slub_debug=FZPU page_poison=1 init_on_free=0'
+COMMAND_LINE = 'console=ttyS0 quiet panic=-1 slub_debug=FZPU page_poison=1 kfence.sample_interval=10'
 
 
 class Skipped(Exception):
@@ -53,21 +54,25 @@ def build(headers, folder):
         raise RuntimeError('\n'.join(warnings[:20]) or text[-2000:])
 
 
-def image(named, version, folder):
-    """The unpacked image package of this version: vmlinuz and drm.ko."""
-    package = pathlib.Path(named) if named else None
-    if not package:
+def image(packages, version, folder):
+    """vmlinuz, drm.ko and the memory checkers of this version, from its image package in the folder `packages` or by apt-get."""
+    def package_of(place):
+        return next(pathlib.Path(place).glob(f'linux-image-{version}_*.deb'), None)
+
+    package = package_of(packages) if packages else None
+    if not packages:
         run(['apt-get', 'download', f'linux-image-{version}'], cwd=folder)
-        package = next(folder.glob('linux-image-*.deb'), None)
-    if not package or not package.exists():
+        package = package_of(folder)
+    if not package:
         raise Skipped(f'no image of the kernel {version} (apt-get download linux-image-{version})')
-    unpacked = folder / 'image'
+    unpacked = folder / f'image-{version}'
     run(['dpkg', '-x', package, unpacked])
     kernel = next(unpacked.glob(f'boot/vmlinuz-{version}'), None)
-    drm = next(unpacked.glob('lib/modules/*/kernel/drivers/gpu/drm/drm.ko'), None)
-    if not kernel or not drm:
-        raise Skipped(f'{package.name} has no kernel {version} with an uncompressed drm.ko')
-    return kernel, drm
+    drm = next(unpacked.glob('lib/modules/*/kernel/drivers/gpu/drm/drm.ko*'), None)
+    if not kernel or not drm or drm.suffix not in ('.ko', '.xz'):
+        raise Skipped(f'{package.name} has no kernel {version} with a readable drm.ko')
+    checkers = re.findall(r'^CONFIG_(KASAN|KFENCE|DEBUG_KMEMLEAK)=y', (unpacked / f'boot/config-{version}').read_text(), re.M)
+    return kernel, (lzma.decompress if drm.suffix == '.xz' else bytes)(drm.read_bytes()), checkers + ['slub_debug', 'page_poison']
 
 
 def archive(files):
@@ -83,11 +88,12 @@ def archive(files):
 
 def boot(kernel, drm, built, folder):
     guest = folder / 'init'
-    made = run(['gcc', '-O2', '-static', '-w', '-o', guest, built / 'tests/guest.c'])
+    made = run(['gcc', '-O2', '-static', '-w', '-o', guest, built / 'tests/guest.c', built / 'tests/guest_attack.c'])
     if made.returncode:
         raise Skipped('gcc cannot link a static program (apt install gcc libc6-dev): ' + made.stderr.strip()[:200])
-    parts = {'init': guest, 'aaco.ko': built / 'aaco.ko', 'aaco_test_drm.ko': built / 'tests/aaco_test_drm.ko', 'drm.ko': drm}
-    (folder / 'initrd.gz').write_bytes(gzip.compress(archive({name: path.read_bytes() for name, path in parts.items()}), 1))
+    parts = {'init': guest, 'aaco.ko': built / 'aaco.ko', 'aaco_test_drm.ko': built / 'tests/aaco_test_drm.ko'}
+    files = {name: path.read_bytes() for name, path in parts.items()} | {'drm.ko': drm}
+    (folder / 'initrd.gz').write_bytes(gzip.compress(archive(files), 1))
     began = time.monotonic()
     ran = subprocess.run(['qemu-system-x86_64', '-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', '512', '-nographic', '-no-reboot',
                           '-nic', 'none', '-kernel', str(kernel), '-initrd', str(folder / 'initrd.gz'), '-append', COMMAND_LINE],
@@ -99,20 +105,20 @@ def measure(options, folder):
     for program in ('qemu-system-x86_64', 'sparse', 'gcc', 'make'):
         if not shutil.which(program):
             raise Skipped(f'{program} is missing (apt install qemu-system-x86 sparse gcc make)')
-    built = []
+    seen = []
     for headers in header_folders(options.headers):
         version = headers.name.removeprefix('linux-headers-')
         build(headers, folder / version)
-        built.append(version)
-    kernel, drm = image(options.image, built[0], folder)
-    log, seconds = boot(kernel, drm, folder / built[0], folder)
-    if options.log:
-        pathlib.Path(options.log).write_text(log)
-    passed, failed = (re.findall(rf'^{word} (.+)$', log, re.M) for word in ('PASS', 'FAIL'))
-    figures = dict(line.split(' ', 1) for line in re.findall(r'^FIGURE (.+)$', log, re.M))
-    return {'kernels_built': built, 'kernel_booted': built[0], 'sanitizers': 'slub_debug=FZPU page_poison=1',
-            'passed': passed, 'failed': failed, 'kernel_log': re.findall(r'^LOG (.+)$', log, re.M), 'figures': figures,
-            'seconds': round(seconds, 1), 'finished': 'GUEST PASSED' in log or 'GUEST FAILED' in log, 'tail': log[-1500:]}
+        kernel, drm, checkers = image(options.images, version, folder)
+        log, seconds = boot(kernel, drm, folder / version, folder)
+        if options.log:
+            pathlib.Path(f'{options.log}.{version}').write_text(log)
+        passed, failed = (re.findall(rf'^{word} (.+)$', log, re.M) for word in ('PASS', 'FAIL'))
+        seen.append({'kernel': version, 'checkers': checkers, 'passed': passed, 'failed': failed,
+                     'kernel_log': re.findall(r'^LOG (.+)$', log, re.M), 'seconds': round(seconds, 1),
+                     'figures': dict(line.split(' ', 1) for line in re.findall(r'^FIGURE (.+)$', log, re.M)),
+                     'finished': 'GUEST PASSED' in log or 'GUEST FAILED' in log, 'tail': log[-1500:]})
+    return seen
 
 
 def main():
@@ -121,8 +127,8 @@ def main():
         return 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--headers', help='folder of the kernel headers (default: all installed)')
-    parser.add_argument('--image', help='image package of that kernel (default: apt-get download)')
-    parser.add_argument('--log', help='also writes what the machine printed')
+    parser.add_argument('--images', help='folder with the image packages (default: apt-get download)')
+    parser.add_argument('--log', help='also writes what each machine printed, to FILE.VERSION')
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix='aaco-kmod-') as folder:
         try:
@@ -136,13 +142,14 @@ def main():
     out = os.environ.get('AACO_PROOF_OUT')
     if out:
         pathlib.Path(out + '.json').write_text(json.dumps(seen, indent=1) + '\n')
-    for line in [*('FAIL ' + name for name in seen['failed']), *seen['kernel_log'], *([] if seen['finished'] else [seen['tail']])]:
-        print(line)
-    figures = seen['figures']
-    print(f'built for {", ".join(seen["kernels_built"])} with W=1 and sparse; booted {seen["kernel_booted"]} ({seen["sanitizers"]}): '
-          f'{len(seen["passed"])} checks passed, {len(seen["failed"])} failed, {figures.get("hostile_calls", 0)} hostile calls, '
-          f'{figures.get("unloads_in_race", 0)} unloads in a race, {figures.get("kernel_warnings", "?")} kernel warnings, {seen["seconds"]:.0f} s')
-    return 0 if seen['finished'] and not seen['failed'] else 1
+    for one in seen:
+        for line in [*('FAIL ' + name for name in one['failed']), *one['kernel_log'], *([] if one['finished'] else [one['tail']])]:
+            print(line)
+        figures = one['figures']
+        print(f'{one["kernel"]} ({", ".join(one["checkers"])}), built with W=1 and sparse: {len(one["passed"])} checks passed, '
+              f'{len(one["failed"])} failed, {figures.get("hostile_calls", 0)} hostile calls, {figures.get("unloads_in_race", 0)} unloads in a '
+              f'race, {figures.get("kernel_warnings", "?")} kernel warnings, {one["seconds"]:.0f} s')
+    return 0 if all(one['finished'] and not one['failed'] for one in seen) else 1
 
 
 if __name__ == '__main__':

@@ -28,7 +28,7 @@ class KernelModule(unittest.TestCase):
 
     def test_missing_image_skips_the_proof(self):
         with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(proof.Skipped, 'no image'):
-            proof.image('/nowhere/image.deb', '0.0.0', pathlib.Path(folder))
+            proof.image('/nowhere', '0.0.0', pathlib.Path(folder))
 
     def test_archive_has_the_form_of_cpio(self):
         made = proof.archive({'init': b'abcde'})
