@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
 #include <linux/vmalloc.h>
@@ -97,11 +98,12 @@ static long aaco_ioctl(struct file *file, unsigned int command, unsigned long ar
 		struct aaco_kmod_region region;
 		struct aaco_kmod_region_end end;
 		struct aaco_kmod_gpu_memory memory;
-	} data = {};
+	} data;
 	int error = 0;
 
 	if (_IOC_TYPE(command) != _IOC_TYPE(AACO_KMOD_INFO) || _IOC_SIZE(command) > sizeof(data))
 		return -ENOTTY;
+	memset(&data, 0, sizeof(data));
 	if ((_IOC_DIR(command) & _IOC_WRITE) && copy_from_user(&data, user, _IOC_SIZE(command)))
 		return -EFAULT;
 	switch (command) {

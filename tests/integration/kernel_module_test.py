@@ -49,6 +49,23 @@ class KernelModule(unittest.TestCase):
         self.assertEqual(shown.split()[0], '1')
         self.assertEqual(shown.strip(), ABI)
 
+    @unittest.skipUnless(shutil.which('dpkg-deb'), 'needs dpkg-deb')
+    def test_dkms_package_has_all_that_the_build_reads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([TOP / 'kernel/make_package.sh', folder], check=True, capture_output=True)
+            package = next(pathlib.Path(folder).glob('aaco-dkms_*_all.deb'))
+            subprocess.run(['dpkg-deb', '-x', package, pathlib.Path(folder) / 'root'], check=True)
+            sources = next((pathlib.Path(folder) / 'root/usr/src').glob('aaco-*'))
+            self.assertTrue((pathlib.Path(folder) / 'root/lib/udev/rules.d/60-aaco.rules').exists())
+            objects = re.search(r'aaco-y := (.*)', (sources / 'Kbuild').read_text()).group(1).split()
+            for name in ['dkms.conf', 'Makefile', 'aaco.h', 'aaco_kmod_abi.h', *(name.replace('.o', '.c') for name in objects)]:
+                self.assertTrue((sources / name).exists(), name)
+
+    def test_package_refuses_unknown_options(self):
+        ran = subprocess.run([TOP / 'kernel/make_package.sh', '--no-such'], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("unknown option '--no-such'", ran.stderr)
+
 
 ABI = '1 8020ac00 8028ac01 c010ac02 c0a0ac03 c020ac04 152'
 
