@@ -1,6 +1,7 @@
 #include "collectors/amdgpu/amdgpu_collector.h"
 #include "collectors/clock/clock_collector.h"
 #include "collectors/collector.h"
+#include "collectors/kmod/kmod_collector.h"
 #include "collectors/nvml/nvml_collector.h"
 #include "collectors/proc/proc_collector.h"
 #include "collectors/smi/smi_collector.h"
@@ -14,6 +15,7 @@ std::vector<std::unique_ptr<Collector>> builtin_collectors() {
   collectors.push_back(amdgpu::make_collector());
   collectors.push_back(nvml::make_collector());
   collectors.push_back(smi::make_collector());
+  collectors.push_back(kmod::make_collector());
   return collectors;
 }
 

@@ -35,20 +35,38 @@ void add_children(const SysRoot& root, std::int64_t process_id, std::vector<std:
   }
 }
 
-}  // namespace
+struct Descendant {
+  std::int64_t id = 0;
+  proc::ProcessStat stat;
+};
 
-std::int64_t descendants_cpu_ns(const SysRoot& root, std::int64_t process_id) {
+std::vector<Descendant> find_descendants(const SysRoot& root, std::int64_t process_id) {
   std::vector<std::int64_t> tree;
   add_children(root, process_id, tree);
-  if (tree.empty()) return 0;
+  if (tree.empty()) return {};
   const auto own = stat_of(root, process_id);
-  std::uint64_t ticks = 0;
+  std::vector<Descendant> found;
   for (std::size_t i = 0; i < tree.size(); ++i) {  // the list grows while it is walked
     const auto stat = stat_of(root, tree[i]);
     if (!stat || !own || stat->session != own->session) continue;
-    ticks += stat->user_ticks + stat->system_ticks + stat->waited_user_ticks + stat->waited_system_ticks;
+    found.push_back({tree[i], *stat});
     add_children(root, tree[i], tree);
   }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> descendants(const SysRoot& root, std::int64_t process_id) {
+  std::vector<std::int64_t> ids;
+  for (const Descendant& one : find_descendants(root, process_id)) ids.push_back(one.id);
+  return ids;
+}
+
+std::int64_t descendants_cpu_ns(const SysRoot& root, std::int64_t process_id) {
+  std::uint64_t ticks = 0;
+  for (const auto& [id, stat] : find_descendants(root, process_id))
+    ticks += stat.user_ticks + stat.system_ticks + stat.waited_user_ticks + stat.waited_system_ticks;
   return static_cast<std::int64_t>(ticks) * kNsPerTick;
 }
 

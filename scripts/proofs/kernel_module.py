@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Tests the kernel module in a virtual machine (QEMU without KVM) on Debian's own kernel.
+
+    scripts/proofs/kernel_module.py [--headers FOLDER] [--images FOLDER] [--log FILE]
+
+Builds kernel/ and its test driver with W=1 and sparse, every warning an error, for each version whose headers are installed, and boots
+each from its image package: load, two processes, GPU memory of DRM files, permissions, 10,000 hostile calls from four processes,
+unload under use. The kernel log may have no warning. Debian 12's kernel 6.1 has no KASAN, KFENCE or kmemleak, its 6.12 has KFENCE; all run
+with slub_debug=FZPU and page_poison=1 (overruns, use after free and double free of slab objects).
+Exit code 77: QEMU, the headers, sparse or the image is missing.
+"""
+import argparse
+import gzip
+import json
+import lzma
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+DESCRIBE = 'the kernel module in QEMU: two processes, 10,000 hostile calls, unload under use, no warning'
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMMAND_LINE = 'console=ttyS0 quiet panic=-1 slub_debug=FZPU page_poison=1 kfence.sample_interval=10'
+
+
+class Skipped(Exception):
+    pass
+
+
+def run(words, **options):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **options)
+
+
+def header_folders(named):
+    folders = [pathlib.Path(named)] if named else sorted(pathlib.Path('/usr/src').glob('linux-headers-*-amd64'))
+    found = [folder for folder in folders if (folder / 'Module.symvers').exists()]
+    if not found:
+        raise Skipped('no kernel headers (apt install linux-headers-amd64)')
+    return sorted(found, key=lambda folder: [int(number) for number in re.findall(r'\d+', folder.name)])
+
+
+def build(headers, folder):
+    """The module and the test driver, in a copy of kernel/; raises with the compiler's words."""
+    shutil.copytree(ROOT / 'kernel', folder, ignore=shutil.ignore_patterns('*.o', '*.ko', '.*.cmd', '*.mod', '*.mod.c', 'Module.symvers'))
+    ran = run(['make', '-s', '-C', folder, 'check', f'TREE={headers}'])
+    ran_driver = run(['make', '-s', '-C', headers, f'M={folder / "tests"}', 'W=1', 'KCFLAGS=-Werror', 'modules'])
+    text = ran.stdout + ran.stderr + ran_driver.stdout + ran_driver.stderr
+    warnings = [line for line in text.splitlines() if re.search(r'warning|error', line, re.I)]
+    if ran.returncode or ran_driver.returncode or warnings:
+        raise RuntimeError('\n'.join(warnings[:20]) or text[-2000:])
+
+
+def image(packages, version, folder):
+    """vmlinuz, drm.ko and the memory checkers of this version, from its image package in the folder `packages` or by apt-get."""
+    def package_of(place):
+        return next(pathlib.Path(place).glob(f'linux-image-{version}_*.deb'), None)
+
+    package = package_of(packages) if packages else None
+    if not packages:
+        run(['apt-get', 'download', f'linux-image-{version}'], cwd=folder)
+        package = package_of(folder)
+    if not package:
+        raise Skipped(f'no image of the kernel {version} (apt-get download linux-image-{version})')
+    unpacked = folder / f'image-{version}'
+    run(['dpkg', '-x', package, unpacked])
+    kernel = next(unpacked.glob(f'boot/vmlinuz-{version}'), None)
+    drm = next(unpacked.glob('lib/modules/*/kernel/drivers/gpu/drm/drm.ko*'), None)
+    if not kernel or not drm or drm.suffix not in ('.ko', '.xz'):
+        raise Skipped(f'{package.name} has no kernel {version} with a readable drm.ko')
+    checkers = re.findall(r'^CONFIG_(KASAN|KFENCE|DEBUG_KMEMLEAK)=y', (unpacked / f'boot/config-{version}').read_text(), re.M)
+    return kernel, (lzma.decompress if drm.suffix == '.xz' else bytes)(drm.read_bytes()), checkers + ['slub_debug', 'page_poison']
+
+
+def archive(files):
+    """A cpio archive (newc) of executable files in the top folder."""
+    out = bytearray()
+    for number, (name, data) in enumerate([*files.items(), ('TRAILER!!!', b'')], 1):
+        fields = [number, 0o100755 if data else 0, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0]
+        out += b'070701' + b''.join(b'%08X' % field for field in fields) + name.encode() + b'\0'
+        out += b'\0' * (-len(out) % 4) + data
+        out += b'\0' * (-len(out) % 4)
+    return bytes(out)
+
+
+def boot(kernel, drm, built, folder):
+    guest = folder / 'init'
+    made = run(['gcc', '-O2', '-static', '-w', '-o', guest, built / 'tests/guest.c', built / 'tests/guest_attack.c'])
+    if made.returncode:
+        raise Skipped('gcc cannot link a static program (apt install gcc libc6-dev): ' + made.stderr.strip()[:200])
+    parts = {'init': guest, 'aaco.ko': built / 'aaco.ko', 'aaco_test_drm.ko': built / 'tests/aaco_test_drm.ko'}
+    files = {name: path.read_bytes() for name, path in parts.items()} | {'drm.ko': drm}
+    (folder / 'initrd.gz').write_bytes(gzip.compress(archive(files), 1))
+    began = time.monotonic()
+    ran = subprocess.run(['qemu-system-x86_64', '-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', '512', '-nographic', '-no-reboot',
+                          '-nic', 'none', '-kernel', str(kernel), '-initrd', str(folder / 'initrd.gz'), '-append', COMMAND_LINE],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900, check=False)
+    return ran.stdout.decode(errors='replace').replace('\r', ''), time.monotonic() - began
+
+
+def measure(options, folder):
+    for program in ('qemu-system-x86_64', 'sparse', 'gcc', 'make'):
+        if not shutil.which(program):
+            raise Skipped(f'{program} is missing (apt install qemu-system-x86 sparse gcc make)')
+    seen = []
+    for headers in header_folders(options.headers):
+        version = headers.name.removeprefix('linux-headers-')
+        build(headers, folder / version)
+        kernel, drm, checkers = image(options.images, version, folder)
+        log, seconds = boot(kernel, drm, folder / version, folder)
+        if options.log:
+            pathlib.Path(f'{options.log}.{version}').write_text(log)
+        passed, failed = (re.findall(rf'^{word} (.+)$', log, re.M) for word in ('PASS', 'FAIL'))
+        seen.append({'kernel': version, 'checkers': checkers, 'passed': passed, 'failed': failed,
+                     'kernel_log': re.findall(r'^LOG (.+)$', log, re.M), 'seconds': round(seconds, 1),
+                     'figures': dict(line.split(' ', 1) for line in re.findall(r'^FIGURE (.+)$', log, re.M)),
+                     'finished': 'GUEST PASSED' in log or 'GUEST FAILED' in log, 'tail': log[-1500:]})
+    return seen
+
+
+def main():
+    if sys.argv[1:] == ['--describe']:
+        print(DESCRIBE)
+        return 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--headers', help='folder of the kernel headers (default: all installed)')
+    parser.add_argument('--images', help='folder with the image packages (default: apt-get download)')
+    parser.add_argument('--log', help='also writes what each machine printed, to FILE.VERSION')
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix='aaco-kmod-') as folder:
+        try:
+            seen = measure(options, pathlib.Path(folder))
+        except Skipped as why:
+            print(f'skipped, {why}')
+            return 77
+        except (RuntimeError, subprocess.TimeoutExpired) as why:
+            print(why)
+            return 1
+    out = os.environ.get('AACO_PROOF_OUT')
+    if out:
+        pathlib.Path(out + '.json').write_text(json.dumps(seen, indent=1) + '\n')
+    for one in seen:
+        for line in [*('FAIL ' + name for name in one['failed']), *one['kernel_log'], *([] if one['finished'] else [one['tail']])]:
+            print(line)
+        figures = one['figures']
+        print(f'{one["kernel"]} ({", ".join(one["checkers"])}), built with W=1 and sparse: {len(one["passed"])} checks passed, '
+              f'{len(one["failed"])} failed, {figures.get("hostile_calls", 0)} hostile calls, {figures.get("unloads_in_race", 0)} unloads in a '
+              f'race, {figures.get("kernel_warnings", "?")} kernel warnings, {one["seconds"]:.0f} s')
+    return 0 if all(one['finished'] and not one['failed'] for one in seen) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
