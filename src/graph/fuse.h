@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,11 +25,12 @@ struct FusionStep {
   std::vector<std::string> operands;
   bool optional = false;  // where it is missing, its first operand stands for it
 };
-// The ranks that an operand may have.
+// The ranks that an operand may have, and from which rank on its sizes must be fixed.
 struct RankCondition {
   std::string step;
   std::size_t operand = 0;
-  std::vector<std::int64_t> ranks;
+  std::vector<std::int64_t> ranks;          // empty: any
+  std::optional<std::int64_t> fixed_from;  // empty: sizes may be open
 };
 struct FusionPattern {
   std::string name;

@@ -53,16 +53,29 @@ void print_fused(const Context& context, std::string_view title, const Json& fus
   print_counted(context, title, rows);
 }
 
+// One line per reason and pattern, most first, with the first place as an example; what has no reason comes last.
 void print_missed(const Context& context, const Json& missed) {
   if (missed.items().empty()) return;
-  context.print(fmt::format("\nNot fused: {}\n", missed.items().size()));
-  for (std::size_t i = 0; i < std::min(missed.items().size(), kMaxShown); ++i) {
-    const Json& one = missed.items()[i];
-    context.print(fmt::format("  {:<20} {}: {} and {}{}{}\n", one["reason"].text(), one["pattern"].text(), shown(one["first"]),
-                              shown(one["second"]), one["condition"].text().empty() ? "" : "; ", shown(one["condition"])));
+  struct Row {
+    const Json* first = nullptr;
+    std::int64_t count = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Row> rows;
+  for (const Json& one : missed.items()) {
+    Row& row = rows[{std::string(one["reason"].text()), std::string(one["pattern"].text())}];
+    if (row.count++ == 0) row.first = &one;
   }
-  if (missed.items().size() > kMaxShown)
-    context.print(fmt::format("  {} more (--json lists them)\n", missed.items().size() - kMaxShown));
+  std::vector<Row> sorted;
+  for (const auto& [key, row] : rows) sorted.push_back(row);
+  const auto key = [](const Row& row) { return std::pair((*row.first)["reason"].text() == "unexplained", -row.count); };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
+  context.print("\nNot fused\n");
+  for (const Row& row : sorted) {
+    const Json& one = *row.first;
+    context.print(fmt::format("{:>5}  {:<21} {}: {} and {}\n", row.count, one["reason"].text(), one["pattern"].text(),
+                              shown(one["first"]), shown(one["second"])));
+    if (!one["condition"].text().empty()) context.print(fmt::format("       {}\n", shown(one["condition"])));
+  }
 }
 
 void print_provider(const Context& context, const Json& against) {

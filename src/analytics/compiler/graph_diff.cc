@@ -19,14 +19,15 @@ constexpr std::string_view kLayoutSuffix = "_nchwc";  // ONNX Runtime: OUTPUT_nc
 bool moves(const Node& node) {
   static constexpr std::string_view kMoves[] = {"ReorderInput", "ReorderOutput",  "Cast",           "Transpose",
                                                 "Identity",     "MemcpyFromHost", "MemcpyToHost",   "QuantizeLinear",
-                                                "Squeeze",      "Unsqueeze",      "DequantizeLinear"};
+                                                "Squeeze",      "Unsqueeze",      "DequantizeLinear",
+                                                "Reshape"};
   return std::find(std::begin(kMoves), std::end(kMoves), node.op_type) != std::end(kMoves) && !node.inputs.empty() &&
          node.inputs[0].valid() && !node.outputs.empty() && node.outputs[0].valid();
 }
 
 std::string insertion_kind(const Node& node) {
   if (node.op_type == "Cast") return "cast";
-  if (node.op_type.starts_with("Reorder") || node.op_type == "Transpose") return "layout";
+  if (node.op_type.starts_with("Reorder") || node.op_type == "Transpose" || node.op_type == "Reshape") return "layout";
   if (node.op_type.starts_with("Memcpy") || node.op_type == "Identity") return "copy";
   if (node.op_type.ends_with("QuantizeLinear") || node.op_type.ends_with("DequantizeLinear")) return "quantise";
   return "other";
@@ -71,6 +72,16 @@ class Comparison {
       const auto at = node.name.rfind(kLayoutSuffix);
       if (at == std::string::npos || node.outputs.empty() || !node.outputs[0].valid() || value(node.outputs[0])) continue;
       if (const auto found = by_name.find(std::string_view(node.name).substr(0, at)); found != by_name.end())
+        value(node.outputs[0]) = found->second;
+    }
+    // A node that kept its name and operator makes what it made, under another name.
+    for (const Node& node : before_.nodes)
+      if (!node.name.empty() && !node.outputs.empty() && node.outputs[0].valid())
+        by_node[node.name] = index_of(node.outputs[0]);
+    for (const Node& node : after_.nodes) {
+      if (node.outputs.empty() || !node.outputs[0].valid() || value(node.outputs[0])) continue;
+      const auto found = by_node.find(node.name);
+      if (found != by_node.end() && before_.nodes[*producer_[found->second]].op_type == node.op_type)
         value(node.outputs[0]) = found->second;
     }
     for (bool changed = true; changed;) {

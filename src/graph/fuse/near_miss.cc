@@ -117,15 +117,24 @@ class Finder {
     if (step == match.steps.end()) return false;
     const Node& node = graph_.nodes[step->second];
     if (condition.operand >= node.inputs.size() || !node.inputs[condition.operand].valid()) return false;
-    const TensorDescriptor& tensor = graph_.tensor(node.inputs[condition.operand]);
+    std::size_t operand = condition.operand;
+    // Operands of sums and products may be in either order: not the one that a matched node makes.
+    if (operand == 1 && !links_.constant[index_of(node.inputs[1])] && links_.constant[index_of(node.inputs[0])]) operand = 0;
+    const TensorDescriptor& tensor = graph_.tensor(node.inputs[operand]);
     if (!tensor.shape) return false;
     const auto rank = static_cast<std::int64_t>(tensor.shape->size());
-    if (std::find(condition.ranks.begin(), condition.ranks.end(), rank) != condition.ranks.end()) return false;
-    std::vector<std::string> ranks;
-    for (const std::int64_t one : condition.ranks) ranks.push_back(std::to_string(one));
+    const std::string what = "operand '" + tensor.name + "' of " + quoted(graph_, step->second);
+    if (!condition.ranks.empty() && std::find(condition.ranks.begin(), condition.ranks.end(), rank) == condition.ranks.end()) {
+      std::vector<std::string> ranks;
+      for (const std::int64_t one : condition.ranks) ranks.push_back(std::to_string(one));
+      miss.condition = what + " has rank " + std::to_string(rank) + "; the pattern requires " + core::join(ranks, " or ");
+    } else if (condition.fixed_from && rank >= *condition.fixed_from && !element_count(*tensor.shape)) {
+      miss.condition = what + " is " + to_string(*tensor.shape) + "; the pattern requires fixed sizes from rank " +
+                       std::to_string(*condition.fixed_from);
+    } else {
+      return false;
+    }
     miss.reason = "shape_not_covered";
-    miss.condition = "operand '" + tensor.name + "' of " + quoted(graph_, step->second) + " has rank " + std::to_string(rank) +
-                     "; the pattern requires " + core::join(ranks, " or ");
     return true;
   }
 

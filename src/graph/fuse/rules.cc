@@ -49,19 +49,20 @@ core::Status read_opsets(const YamlNode& node, FusionPattern& pattern) {
 }
 
 core::Result<RankCondition> read_rank(const YamlNode& node, const std::set<std::string>& known) {
-  AACO_TRY(node.only_keys({"step", "operand", "in"}));
+  AACO_TRY(node.only_keys({"step", "operand", "in", "fixed_from"}));
   RankCondition condition;
   AACO_ASSIGN(condition.step, node.require_string("step"));
   if (!known.contains(condition.step)) return node.error("unknown step '" + condition.step + "'");
   AACO_ASSIGN(const std::int64_t operand, node.require_i64("operand"));
   if (operand < 0) return node.error("operand must be at least 0");
   condition.operand = static_cast<std::size_t>(operand);
-  AACO_ASSIGN(const YamlNode* ranks, node.require("in"));
-  for (const YamlNode& item : ranks->items()) {
-    AACO_ASSIGN(const std::int64_t rank, item.as_i64());
-    condition.ranks.push_back(rank);
-  }
-  if (condition.ranks.empty()) return node.error("'in' requires at least one rank");
+  AACO_ASSIGN(condition.fixed_from, node.optional_i64("fixed_from"));
+  if (const YamlNode* ranks = node.find("in"))
+    for (const YamlNode& item : ranks->items()) {
+      AACO_ASSIGN(const std::int64_t rank, item.as_i64());
+      condition.ranks.push_back(rank);
+    }
+  if (condition.ranks.empty() && !condition.fixed_from) return node.error("expected 'in' with at least one rank, or 'fixed_from'");
   return condition;
 }
 

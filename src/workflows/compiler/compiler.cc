@@ -1,10 +1,8 @@
 #include "workflows/compiler.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "core/files.h"
-#include "core/strings.h"
 #include "graph/fuse.h"
 #include "graph/shapes.h"
 #include "graph/support.h"
@@ -62,8 +60,11 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
   graph::infer_shapes(before);
   AACO_ASSIGN(const auto rules, analytics::compiler::load_compiler_rules(
                                     core::join_path(services.paths.share, "data/rules/compiler.yaml")));
-  AACO_ASSIGN(const auto fusions,
+  AACO_ASSIGN(auto fusions,
               graph::load_fusion_rules(core::join_path(services.paths.share, "data/fusion/onnxruntime_cpu.yaml")));
+  AACO_ASSIGN(const auto further, graph::load_fusion_rules(
+                                      core::join_path(services.paths.share, "data/rules/compiler_onnxruntime.yaml")));
+  fusions.patterns.insert(fusions.patterns.end(), further.patterns.begin(), further.patterns.end());
   AACO_ASSIGN(const auto runtime,
               runner::ort::Runtime::open({request.run.ort_library, services.environment, services.paths}));
   AACO_ASSIGN(const Workplace place, open_workplace(request, services));
