@@ -17,7 +17,7 @@
 // Which nodes a backend's compiler makes one kernel of, by patterns that are data (data/fusion, docs/formats/fusion.md).
 namespace aaco::graph {
 
-// One node of a pattern. Operands, in order: a step's id, "const" (a constant), "*" (anything), "$NAME" (the same tensor wherever
+// One node of a pattern. Operands, in order: a step's id, "const" (a constant), "scalar" (a constant of one element), "*" (anything), "$NAME" (the same tensor wherever
 // the name stands). Inputs beyond them may be anything.
 struct FusionStep {
   std::string id;

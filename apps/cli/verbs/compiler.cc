@@ -120,7 +120,7 @@ void add_compiler(CLI::App& app, Context& context) {
   auto run = std::make_shared<RunOptions>(*verb);
   for (const char* other :
        {"--warmup", "--iterations", "--duration", "--precision", "--isolate", "--isolate-set", "--drop-disturbed", "--telemetry",
-        "--ebpf", "--telemetry-period", "--profile", "--profile-domains", "--counters", "--tag", "--input", "--seed"})
+        "--ebpf", "--telemetry-period", "--profile", "--profile-domains", "--counters"})
     if (CLI::Option* found = verb->get_option_no_throw(other)) verb->remove_option(found);
   verb->add_option("--against", options->request.against,
                    "Compare with another level, another libonnxruntime.so, or a provider such as migraphx")

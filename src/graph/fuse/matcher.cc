@@ -80,6 +80,7 @@ class Matcher {
   bool fits_exactly(const std::string& operand, TensorId tensor, std::size_t consumer, Bound& bound) const {
     if (operand == "*") return true;
     if (operand == "const") return links_.constant[index_of(tensor)];
+    if (operand == "scalar") return links_.constant[index_of(tensor)] && is_scalar(graph_.tensor(tensor));
     if (operand.starts_with('$')) {
       const auto [found, is_new] = bound.names.try_emplace(operand, tensor);
       return is_new || found->second == tensor;
@@ -96,9 +97,12 @@ class Matcher {
     return wanted->optional && fits_tensor(wanted->operands[0], tensor, consumer, bound);
   }
 
+  static bool is_scalar(const TensorDescriptor& tensor) { return tensor.shape && element_count(*tensor.shape) == 1; }
+
   // The operand as it is in front of transparent operators, or, as the one deviation, in front of others or not constant.
   bool fits_behind(const std::string& operand, TensorId tensor, std::size_t consumer, Bound& bound) const {
     if (operand == "const") return deviates(bound, {"operand_not_constant", producer_of(tensor), consumer, std::nullopt});
+    if (operand == "scalar") return false;
     std::optional<std::size_t> cause;
     TensorId behind = tensor;
     for (int passed = 0; passed < kMaxBetween; ++passed) {

@@ -34,7 +34,7 @@ class Finder {
     for (const auto& [step, number] : match.steps) nodes.insert(number);
     NearMiss miss{pattern.name, pattern.level, {}, last_before(nodes, anchor), anchor, {}, {nodes.begin(), nodes.end()}, {}};
     if (match.deviation) {
-      deviation(*match.deviation, miss);
+      deviation(*match.deviation, nodes, miss);
     } else if (!leak(nodes, anchor, miss)) {
       unmet(pattern, match, anchor, miss);
     }
@@ -52,12 +52,14 @@ class Finder {
     return after == nodes.begin() ? anchor : *std::prev(after);
   }
 
-  void deviation(const Deviation& found, NearMiss& miss) const {
+  void deviation(const Deviation& found, const std::set<std::size_t>& nodes, NearMiss& miss) const {
     miss.second = found.consumer;
     miss.first = found.producer.value_or(found.consumer);
     miss.cause = found.cause;
     miss.reason = found.reason;
     if (!found.cause) {
+      miss.first = last_before(nodes, found.consumer);
+      miss.cause = found.producer;
       miss.condition = "an operand of " + quoted(graph_, found.consumer) + " is computed; the pattern requires a constant";
       return;
     }

@@ -30,8 +30,8 @@ core::Result<FusionStep> read_step(const YamlNode& node, const std::set<std::str
   if (from == nullptr) return step;
   AACO_ASSIGN(step.operands, from->as_strings());
   for (const std::string& operand : step.operands)
-    if (operand != "const" && operand != "*" && !operand.starts_with('$') && !known.contains(operand))
-      return from->error("'" + operand + "' is not an earlier step", "use the id of an earlier step, const, * or $NAME");
+    if (operand != "const" && operand != "scalar" && operand != "*" && !operand.starts_with('$') && !known.contains(operand))
+      return from->error("'" + operand + "' is not an earlier step", "use the id of an earlier step, const, scalar, * or $NAME");
   if (step.optional && (step.operands.empty() || !known.contains(step.operands[0])))
     return from->error("the first operand of an optional step must be a step");
   return step;
