@@ -33,7 +33,7 @@ struct Kernel {
   std::string precision;           // "float32 -> float16", where the result's type changed
 };
 struct GraphDiff {
-  std::vector<NodeFate> nodes;   // by node of the graph before
+  std::vector<NodeFate> nodes;  // by node of the graph before
   std::vector<Kernel> kernels;  // by node of the graph after
 };
 // The outermost graphs only. Tensors are recognised by their names, and by the nodes that only move them.

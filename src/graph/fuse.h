@@ -17,8 +17,8 @@
 // Which nodes a backend's compiler makes one kernel of, by patterns that are data (data/fusion, docs/formats/fusion.md).
 namespace aaco::graph {
 
-// One node of a pattern. Operands, in order: a step's id, "const" (a constant), "scalar" (a constant of one element), "*" (anything), "$NAME" (the same tensor wherever
-// the name stands). Inputs beyond them may be anything.
+// One node of a pattern. Operands, in order: a step's id, "const" (a constant), "scalar" (a constant of one element), "*"
+// (anything), "$NAME" (the same tensor wherever the name stands). Inputs beyond them may be anything.
 struct FusionStep {
   std::string id;
   std::vector<std::string> ops;  // any of these, with their domain where it is not ONNX's
@@ -29,7 +29,7 @@ struct FusionStep {
 struct RankCondition {
   std::string step;
   std::size_t operand = 0;
-  std::vector<std::int64_t> ranks;          // empty: any
+  std::vector<std::int64_t> ranks;         // empty: any
   std::optional<std::int64_t> fixed_from;  // empty: sizes may be open
 };
 struct FusionPattern {

@@ -23,7 +23,8 @@ struct NearMiss {
   std::string pattern;
   std::string level;   // first optimisation level with the pattern; empty: every level
   std::string reason;  // id in data/rules/compiler.yaml; empty: every known condition is met
-  // Of graph.nodes: the two that stay apart, the second reads what the first makes (the same node where an operand has no producer).
+  // Of graph.nodes: the two that stay apart, the second reads what the first makes (the same node where an operand has no
+  // producer).
   std::size_t first = 0, second = 0;
   std::optional<std::size_t> cause;  // a third node: the other reader, or what is in between
   std::vector<std::size_t> nodes;    // all that match, in order

@@ -30,7 +30,8 @@ struct SupportRefusal {
   std::string reason;  // id in data/rules/compiler.yaml
   std::string text;
 };
-std::optional<SupportRefusal> refusal_of(const BackendSupport& support, ElementType floats_as, const Graph& graph, const Node& node);
+std::optional<SupportRefusal> refusal_of(const BackendSupport& support, ElementType floats_as, const Graph& graph,
+                                         const Node& node);
 
 // The graph over the backend (target 0) and a host that takes everything (1). `floats_as`: the type that floating-point work is
 // computed in; unknown: as the graph has it. `on_host`: operators that are left to the host by wish, with their domain.

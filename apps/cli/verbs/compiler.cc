@@ -26,8 +26,8 @@ std::int64_t whole(const Json& number) { return number.as_i64().value_or(0); }
 
 void print_levels(const Context& context, const Json& document) {
   context.print(fmt::format("{:<9} {} nodes, opset {}\n{:<9} ONNX Runtime {}, {}\n\n", shown(document["model"]),
-                            whole(document["nodes"]), document["opset"].dump(-1), "runtime", document["runtime"]["version"].text(),
-                            document["runtime"]["provider"].text()));
+                            whole(document["nodes"]), document["opset"].dump(-1), "runtime",
+                            document["runtime"]["version"].text(), document["runtime"]["provider"].text()));
   context.print(fmt::format("{:<10}{:>8}{:>8}{:>11}{:>8}{:>8}{:>9}{:>10}\n", "LEVEL", "KERNELS", "KEPT", "REWRITTEN", "FUSED",
                             "FOLDED", "REMOVED", "INSERTED"));
   for (const Json& level : document["levels"].items())
@@ -96,7 +96,8 @@ void print_compiler(const Context& context, const Json& document) {
   print_levels(context, document);
   print_fused(context, fmt::format("Fused at level {}", document["level"].text()), document["fused"]);
   std::map<std::string, std::int64_t> inserted;
-  for (const Json& one : document["inserted"].items()) ++inserted[shown(one["op_type"]) + " (" + std::string(one["kind"].text()) + ")"];
+  for (const Json& one : document["inserted"].items())
+    ++inserted[shown(one["op_type"]) + " (" + std::string(one["kind"].text()) + ")"];
   print_counted(context, "Inserted", inserted);
   print_missed(context, document["not_fused"]);
   const Json& against = document["against"];
@@ -115,7 +116,8 @@ void add_compiler(CLI::App& app, Context& context) {
     workflows::CompilerRequest request;
     bool this_level = false, json = false;
   };
-  CLI::App* verb = app.add_subcommand("compiler", "Show what ONNX Runtime's graph optimiser does to a model, and what it does not fuse");
+  CLI::App* verb =
+      app.add_subcommand("compiler", "Show what ONNX Runtime's graph optimiser does to a model, and what it does not fuse");
   auto options = std::make_shared<Options>();
   auto run = std::make_shared<RunOptions>(*verb);
   for (const char* other :
@@ -126,7 +128,8 @@ void add_compiler(CLI::App& app, Context& context) {
                    "Compare with another level, another libonnxruntime.so, or a provider such as migraphx")
       ->type_name("LEVEL|LIB|PROVIDER");
   verb->add_flag("--this-level", options->this_level, "Optimise at --graph-level only");
-  verb->add_option("-o,--out", options->request.folder, "Folder for compiler.json, compiler_nodes.parquet and the optimised graphs")
+  verb->add_option("-o,--out", options->request.folder,
+                   "Folder for compiler.json, compiler_nodes.parquet and the optimised graphs")
       ->type_name("DIR");
   verb->add_flag("--json", options->json, "Print JSON");
   verb->footer(

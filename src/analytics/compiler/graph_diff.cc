@@ -17,10 +17,9 @@ constexpr std::string_view kLayoutSuffix = "_nchwc";  // ONNX Runtime: OUTPUT_nc
 
 // Operators that hand their input on, in another type, layout or place.
 bool moves(const Node& node) {
-  static constexpr std::string_view kMoves[] = {"ReorderInput", "ReorderOutput",  "Cast",           "Transpose",
-                                                "Identity",     "MemcpyFromHost", "MemcpyToHost",   "QuantizeLinear",
-                                                "Squeeze",      "Unsqueeze",      "DequantizeLinear",
-                                                "Reshape"};
+  static constexpr std::string_view kMoves[] = {"ReorderInput",     "ReorderOutput", "Cast",           "Transpose", "Identity",
+                                                "MemcpyFromHost",   "MemcpyToHost",  "QuantizeLinear", "Squeeze",   "Unsqueeze",
+                                                "DequantizeLinear", "Reshape"};
   return std::find(std::begin(kMoves), std::end(kMoves), node.op_type) != std::end(kMoves) && !node.inputs.empty() &&
          node.inputs[0].valid() && !node.outputs.empty() && node.outputs[0].valid();
 }
@@ -76,8 +75,7 @@ class Comparison {
     }
     // A node that kept its name and operator makes what it made, under another name.
     for (const Node& node : before_.nodes)
-      if (!node.name.empty() && !node.outputs.empty() && node.outputs[0].valid())
-        by_node[node.name] = index_of(node.outputs[0]);
+      if (!node.name.empty() && !node.outputs.empty() && node.outputs[0].valid()) by_node[node.name] = index_of(node.outputs[0]);
     for (const Node& node : after_.nodes) {
       if (node.outputs.empty() || !node.outputs[0].valid() || value(node.outputs[0])) continue;
       const auto found = by_node.find(node.name);

@@ -17,10 +17,10 @@ const FusionSlack kSlack{{"Identity"}, {"Cast", "Transpose"}};
 FusionRules near_rules(const std::string& conditions) {
   const auto folder = core::TemporaryDirectory::make(testing::TempDir());
   const std::string path = core::join_path(folder->path(), "rules.yaml");
-  EXPECT_TRUE(core::write_file_atomic(path, "schema_version: 1\nbackend: test\nsource: by hand\npatterns:\n  - name: gemm_relu\n" +
-                                                conditions +
-                                                "    steps:\n      - {id: gemm, op: [Gemm], from: [\"*\", const]}\n"
-                                                "      - {id: act, op: [Relu], from: [gemm]}\n"));
+  EXPECT_TRUE(core::write_file_atomic(
+      path, "schema_version: 1\nbackend: test\nsource: by hand\npatterns:\n  - name: gemm_relu\n" + conditions +
+                "    steps:\n      - {id: gemm, op: [Gemm], from: [\"*\", const]}\n"
+                "      - {id: act, op: [Relu], from: [gemm]}\n"));
   auto loaded = load_fusion_rules(path);
   EXPECT_TRUE(loaded) << loaded.error().text();
   return loaded ? *loaded : FusionRules();
@@ -93,9 +93,7 @@ TEST(NearMiss, ConditionsOfThePattern) {
 TEST(NearMissNothing, TwoDeviationsAreNoNearMiss) {
   EXPECT_THAT(near_misses(Chain({"Cast"}, false).graph, near_rules(""), kSlack), SizeIs(0));
 }
-TEST(NearMissNothing, AnUnknownNodeBetween) {
-  EXPECT_THAT(near_misses(Chain({"Neg"}).graph, near_rules(""), kSlack), SizeIs(0));
-}
+TEST(NearMissNothing, AnUnknownNodeBetween) { EXPECT_THAT(near_misses(Chain({"Neg"}).graph, near_rules(""), kSlack), SizeIs(0)); }
 TEST(NearMissNothing, EveryShippedFileOfPatternsIsRead) {
   const auto rules = load_fusion_rules(AACO_SOURCE_DIR "/data/rules/compiler_onnxruntime.yaml");
   ASSERT_TRUE(rules) << rules.error().text();

@@ -62,7 +62,8 @@ core::Result<RankCondition> read_rank(const YamlNode& node, const std::set<std::
       AACO_ASSIGN(const std::int64_t rank, item.as_i64());
       condition.ranks.push_back(rank);
     }
-  if (condition.ranks.empty() && !condition.fixed_from) return node.error("expected 'in' with at least one rank, or 'fixed_from'");
+  if (condition.ranks.empty() && !condition.fixed_from)
+    return node.error("expected 'in' with at least one rank, or 'fixed_from'");
   return condition;
 }
 

@@ -84,10 +84,12 @@ core::Result<BackendSupport> load_backend_support(const std::string& path) {
   return out;
 }
 
-std::optional<SupportRefusal> refusal_of(const BackendSupport& support, ElementType floats_as, const Graph& graph, const Node& node) {
+std::optional<SupportRefusal> refusal_of(const BackendSupport& support, ElementType floats_as, const Graph& graph,
+                                         const Node& node) {
   const std::string name = node.qualified_type();
   if (name == "Constant") return std::nullopt;
-  if (!support.operators.contains(name)) return SupportRefusal{"provider_operator", support.backend + " does not support " + name};
+  if (!support.operators.contains(name))
+    return SupportRefusal{"provider_operator", support.backend + " does not support " + name};
   const ElementType type = type_of(graph, node, floats_as);
   if (type != ElementType::unknown && !support.types.contains(type))
     return SupportRefusal{"provider_type", "data type " + std::string(to_string(type)) + " is not supported: " + support.backend +

@@ -55,9 +55,9 @@ core::Result<Against> resolve_against(const std::string& text, const Services& s
     std::vector<std::string> providers;
     if (const auto files = core::list_directory(core::join_path(services.paths.share, "data/support")))
       for (const std::string& file : *files) providers.push_back(file.substr(0, file.find('.')));
-    return core::fail(ErrorCode::invalid_argument, "invalid value '" + text + "' for '--against'",
-                      "use a level (disabled, basic, extended, all), a libonnxruntime.so, or a provider: " +
-                          core::join(providers, ", "));
+    return core::fail(
+        ErrorCode::invalid_argument, "invalid value '" + text + "' for '--against'",
+        "use a level (disabled, basic, extended, all), a libonnxruntime.so, or a provider: " + core::join(providers, ", "));
   }
   return out;
 }
@@ -77,9 +77,9 @@ core::Result<Json> inspect_with_library(const CompilerRequest& request, const st
   if (ran.timed_out) return core::fail(ErrorCode::timed_out, library + " took longer than 10 minutes to load the model");
   if (ran.exit_code != 0) {
     const std::string said = ran.error_output.substr(0, ran.error_output.find('\n'));
-    return core::fail(ErrorCode::unsupported, library + ": " +
-                                                  (ran.exit_code >= 128 ? "the process crashed (exit code " + std::to_string(ran.exit_code) + ")"
-                                                                        : said));
+    return core::fail(
+        ErrorCode::unsupported,
+        library + ": " + (ran.exit_code >= 128 ? "the process crashed (exit code " + std::to_string(ran.exit_code) + ")" : said));
   }
   return Json::parse(ran.output);
 }

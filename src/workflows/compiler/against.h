@@ -19,7 +19,8 @@ struct Against {
 core::Result<Against> resolve_against(const std::string& text, const Services& services);
 
 // The same request with another ONNX Runtime, in a process of its own: one process has one library.
-core::Result<core::Json> inspect_with_library(const CompilerRequest& request, const std::string& library, const Services& services);
+core::Result<core::Json> inspect_with_library(const CompilerRequest& request, const std::string& library,
+                                              const Services& services);
 
 // One side of a comparison: its name and its fused kernels.
 struct FusedSide {

@@ -114,7 +114,8 @@ Json nodes_json(const graph::Graph& before, const CompiledGraph& compiled, const
 }
 
 core::Status write_compiler_nodes(const Json& rows, const std::string& folder) {
-  static constexpr const char* kColumns[] = {"level", "node", "op_type", "fate", "kernel", "kernel_op_type", "reason", "condition"};
+  static constexpr const char* kColumns[] = {"level",  "node",           "op_type", "fate",
+                                             "kernel", "kernel_op_type", "reason",  "condition"};
   std::string values, selected, names;
   for (const char* column : kColumns) {
     selected += fmt::format("{}CAST({} AS VARCHAR) AS {}", selected.empty() ? "" : ", ", column, column);

@@ -58,15 +58,13 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
   graph::Graph before = plan.graph;
   AACO_TRY(graph::inline_functions(before));
   graph::infer_shapes(before);
-  AACO_ASSIGN(const auto rules, analytics::compiler::load_compiler_rules(
-                                    core::join_path(services.paths.share, "data/rules/compiler.yaml")));
-  AACO_ASSIGN(auto fusions,
-              graph::load_fusion_rules(core::join_path(services.paths.share, "data/fusion/onnxruntime_cpu.yaml")));
-  AACO_ASSIGN(const auto further, graph::load_fusion_rules(
-                                      core::join_path(services.paths.share, "data/rules/compiler_onnxruntime.yaml")));
+  AACO_ASSIGN(const auto rules,
+              analytics::compiler::load_compiler_rules(core::join_path(services.paths.share, "data/rules/compiler.yaml")));
+  AACO_ASSIGN(auto fusions, graph::load_fusion_rules(core::join_path(services.paths.share, "data/fusion/onnxruntime_cpu.yaml")));
+  AACO_ASSIGN(const auto further,
+              graph::load_fusion_rules(core::join_path(services.paths.share, "data/rules/compiler_onnxruntime.yaml")));
   fusions.patterns.insert(fusions.patterns.end(), further.patterns.begin(), further.patterns.end());
-  AACO_ASSIGN(const auto runtime,
-              runner::ort::Runtime::open({request.run.ort_library, services.environment, services.paths}));
+  AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({request.run.ort_library, services.environment, services.paths}));
   AACO_ASSIGN(const Workplace place, open_workplace(request, services));
   const std::string level = request.run.graph_level;
   std::optional<CompiledGraph> chosen, other;
@@ -80,8 +78,7 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
     if (against.kind == Against::Kind::level && one == against.name) other = compiled;
     if (one == level) chosen = std::move(compiled);
   }
-  const auto missed =
-      analytics::compiler::missed_fusions(chosen->diff, graph::near_misses(before, fusions, rules.slack), level);
+  const auto missed = analytics::compiler::missed_fusions(chosen->diff, graph::near_misses(before, fusions, rules.slack), level);
   Json not_fused = Json::array();
   for (const auto& miss : missed) not_fused.push(miss_json(before, miss, rules));
   Json out = Json::object({{"schema_version", 1},
