@@ -54,6 +54,11 @@ TEST(CompareGraphs, NodesOfOneKernelAreFused) {
   const Graph after = Sketch().input("x").weight("w").node("FusedGemm", {"x", "w"}, "y", "com.microsoft").graph;
   EXPECT_THAT(fates(kGemmRelu, after), ElementsAre("fused", "fused"));
 }
+TEST(CompareGraphs, ADeclaredTensorThatNothingMakesDoesNotCount) {
+  Sketch made;
+  made.input("x").weight("w").node("FusedGemm", {"x", "w"}, "y").tensor("c");
+  EXPECT_THAT(fates(kGemmRelu, made.graph), ElementsAre("fused", "fused"));
+}
 TEST(CompareGraphs, LayoutNodesAreInsertedAndTheKernelFoundByItsName) {
   Sketch made;
   made.input("x").weight("w").node("Conv", {"x", "w"}, "reorder", "com.microsoft.nchwc").node("ReorderOutput", {"reorder"}, "y");

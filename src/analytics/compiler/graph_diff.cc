@@ -102,8 +102,12 @@ class Comparison {
 
   // Tensors of the graph before that still exist; the walk back from a kernel's results ends there.
   void mark_live() {
-    for (const auto& tensor : value_)
-      if (tensor) live_[*tensor] = true;
+    // A tensor that the file declares and that nothing makes does not count.
+    for (const Node& node : after_.nodes)
+      for (const TensorId id : node.outputs)
+        if (id.valid() && value(id)) live_[*value(id)] = true;
+    for (const graph::Initializer& one : after_.initializers)
+      if (value(one.tensor)) live_[*value(one.tensor)] = true;
     for (const TensorId id : before_.inputs) live_[index_of(id)] = true;
     for (const graph::Initializer& one : before_.initializers) live_[index_of(one.tensor)] = true;
   }
