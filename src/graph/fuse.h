@@ -1,26 +1,45 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/result.h"
 #include "graph/cost.h"
+#include "graph/element_type.h"
 #include "graph/graph.h"
 
 // Which nodes a backend's compiler makes one kernel of, by patterns that are data (data/fusion, docs/formats/fusion.md).
 namespace aaco::graph {
 
-// One node of a pattern. Operands, in order: a step's id, "const" (a constant), "*" (anything), "$NAME" (the same tensor wherever
-// the name stands). Inputs beyond them may be anything.
+// One node of a pattern. Operands, in order: a step's id, "const" (a constant), "scalar" (a constant of one element), "*"
+// (anything), "$NAME" (the same tensor wherever the name stands). Inputs beyond them may be anything.
 struct FusionStep {
   std::string id;
   std::vector<std::string> ops;  // any of these, with their domain where it is not ONNX's
   std::vector<std::string> operands;
   bool optional = false;  // where it is missing, its first operand stands for it
 };
+// The ranks that an operand may have, and from which rank on its sizes must be fixed.
+struct RankCondition {
+  std::string step;
+  std::size_t operand = 0;
+  std::vector<std::int64_t> ranks;         // empty: any
+  std::optional<std::int64_t> fixed_from;  // empty: sizes may be open
+};
 struct FusionPattern {
   std::string name;
   std::vector<FusionStep> steps;  // the last one's result is the pattern's
+  // What the compiler requires besides; fuse() takes it as given, near_misses() (graph/near_miss.h) checks it.
+  std::string level;            // first optimisation level with this fusion; empty: every level
+  std::set<ElementType> types;  // of the pattern's result; empty: any
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> opsets;  // domain -> first and last version
+  std::vector<RankCondition> ranks;
 };
 struct FusionRules {
   std::string backend;

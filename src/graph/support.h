@@ -25,6 +25,14 @@ struct BackendSupport {
 // Fails with invalid_input, with file and line, for an unknown key, a type that does not exist, an operator that stands twice.
 core::Result<BackendSupport> load_backend_support(const std::string& path);
 
+// Why the backend does not take a node; empty: it does. Limits of the graph as a whole are not looked at.
+struct SupportRefusal {
+  std::string reason;  // id in data/rules/compiler.yaml
+  std::string text;
+};
+std::optional<SupportRefusal> refusal_of(const BackendSupport& support, ElementType floats_as, const Graph& graph,
+                                         const Node& node);
+
 // The graph over the backend (target 0) and a host that takes everything (1). `floats_as`: the type that floating-point work is
 // computed in; unknown: as the graph has it. `on_host`: operators that are left to the host by wish, with their domain.
 Partition partition_by(const Graph& graph, const BackendSupport& support, ElementType floats_as, const std::string& host,

@@ -43,17 +43,10 @@ class Fuser {
 
   // Why a result inside the group cannot stay inside; empty where all can.
   [[nodiscard]] std::string needed_elsewhere(const std::set<std::size_t>& nodes, std::size_t last) const {
-    for (const std::size_t number : nodes) {
-      if (number == last) continue;
-      for (const TensorId id : graph_.nodes[number].outputs) {
-        if (!id.valid()) continue;
-        if (links_.kept[index_of(id)]) return "the result of '" + graph_.nodes[number].name + "' is an output of the graph";
-        for (const std::size_t reader : links_.readers[index_of(id)])
-          if (!nodes.contains(reader))
-            return "the result of '" + graph_.nodes[number].name + "' is also read by '" + graph_.nodes[reader].name + "'";
-      }
-    }
-    return {};
+    const auto leak = find_leak(graph_, links_, nodes, last);
+    if (!leak) return {};
+    const std::string result = "the result of '" + graph_.nodes[leak->node].name + "' is ";
+    return result + (leak->reader ? "also read by '" + graph_.nodes[*leak->reader].name + "'" : "an output of the graph");
   }
 
   void join(const std::string& pattern, std::vector<std::size_t> nodes) {

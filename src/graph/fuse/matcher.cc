@@ -10,21 +10,25 @@ bool commutes(const std::string& op) {
   return op == "Add" || op == "Mul" || op == "add" || op == "mul" || op == "ADD" || op == "MUL";
 }
 
+constexpr int kMaxBetween = 3;  // nodes in a row that are looked through
+
 // What is bound so far. Small, so that trying is copying.
 struct Bound {
   Match steps;
   std::map<std::string, TensorId> names;
+  std::optional<Deviation> deviation;
 };
 
 class Matcher {
  public:
-  Matcher(const Graph& graph, const Links& links, const FusionPattern& pattern)
-      : graph_(graph), links_(links), pattern_(pattern) {}
+  // Without `slack` every step has to fit exactly.
+  Matcher(const Graph& graph, const Links& links, const FusionPattern& pattern, const FusionSlack* slack)
+      : graph_(graph), links_(links), pattern_(pattern), slack_(slack) {}
 
-  std::optional<Match> run(std::size_t anchor) const {
+  std::optional<LooseMatch> run(std::size_t anchor) const {
     Bound bound;
     if (!fits_node(pattern_.steps.back(), anchor, bound)) return std::nullopt;
-    return bound.steps;
+    return LooseMatch{bound.steps, bound.deviation};
   }
 
  private:
@@ -41,50 +45,100 @@ class Matcher {
     if (std::find(wanted.ops.begin(), wanted.ops.end(), name) == wanted.ops.end()) return false;
     for (const auto& [id, other] : bound.steps)
       if (other == number) return false;
+    std::optional<Bound> deviating;
     for (const bool swapped : {false, true}) {
       if (swapped && (!commutes(node.op_type) || node.inputs.size() < 2 || wanted.operands.empty())) break;
       Bound trial = bound;
       trial.steps[wanted.id] = number;
-      if (fits_operands(wanted, node, swapped, trial)) {
+      if (!fits_operands(wanted, number, swapped, trial)) continue;
+      if (trial.deviation.has_value() == bound.deviation.has_value()) {
         bound = std::move(trial);
         return true;
       }
+      if (!deviating) deviating = std::move(trial);
     }
-    return false;
+    if (!deviating) return false;
+    bound = std::move(*deviating);
+    return true;
   }
 
-  bool fits_operands(const FusionStep& wanted, const Node& node, bool swapped, Bound& bound) const {
+  bool fits_operands(const FusionStep& wanted, std::size_t consumer, bool swapped, Bound& bound) const {
+    const Node& node = graph_.nodes[consumer];
     for (std::size_t number = 0; number < wanted.operands.size(); ++number) {
       const std::size_t input = swapped && number < 2 ? 1 - number : number;
       if (input >= node.inputs.size() || !node.inputs[input].valid()) return false;
-      if (!fits_tensor(wanted.operands[number], node.inputs[input], bound)) return false;
+      if (!fits_tensor(wanted.operands[number], node.inputs[input], consumer, bound)) return false;
     }
     return true;
   }
 
-  bool fits_tensor(const std::string& operand, TensorId tensor, Bound& bound) const {
+  bool fits_tensor(const std::string& operand, TensorId tensor, std::size_t consumer, Bound& bound) const {
+    if (fits_exactly(operand, tensor, consumer, bound)) return true;
+    return slack_ != nullptr && fits_behind(operand, tensor, consumer, bound);
+  }
+
+  bool fits_exactly(const std::string& operand, TensorId tensor, std::size_t consumer, Bound& bound) const {
     if (operand == "*") return true;
     if (operand == "const") return links_.constant[index_of(tensor)];
+    if (operand == "scalar") return links_.constant[index_of(tensor)] && is_scalar(graph_.tensor(tensor));
     if (operand.starts_with('$')) {
       const auto [found, is_new] = bound.names.try_emplace(operand, tensor);
       return is_new || found->second == tensor;
     }
     const FusionStep* wanted = step(operand);
     if (wanted == nullptr) return false;
-    const std::int32_t producer = links_.producer[index_of(tensor)];
-    if (producer >= 0) {
+    if (const auto producer = producer_of(tensor)) {
       Bound trial = bound;
-      if (fits_node(*wanted, static_cast<std::size_t>(producer), trial)) {
+      if (fits_node(*wanted, *producer, trial)) {
         bound = std::move(trial);
         return true;
       }
     }
-    return wanted->optional && fits_tensor(wanted->operands[0], tensor, bound);
+    return wanted->optional && fits_tensor(wanted->operands[0], tensor, consumer, bound);
+  }
+
+  static bool is_scalar(const TensorDescriptor& tensor) { return tensor.shape && element_count(*tensor.shape) == 1; }
+
+  // The operand as it is in front of transparent operators, or, as the one deviation, in front of others or not constant.
+  bool fits_behind(const std::string& operand, TensorId tensor, std::size_t consumer, Bound& bound) const {
+    if (operand == "const") return deviates(bound, {"operand_not_constant", producer_of(tensor), consumer, std::nullopt});
+    if (operand == "scalar") return false;
+    std::optional<std::size_t> cause;
+    TensorId behind = tensor;
+    for (int passed = 0; passed < kMaxBetween; ++passed) {
+      const auto producer = producer_of(behind);
+      if (!producer) return false;
+      const Node& node = graph_.nodes[*producer];
+      const bool transparent = slack_->transparent.contains(node.qualified_type());
+      if (node.inputs.empty() || !node.inputs[0].valid()) return false;
+      if (!transparent && (bound.deviation || !slack_->between.contains(node.qualified_type()))) return false;
+      if (!transparent && !cause) cause = producer;
+      behind = node.inputs[0];
+      Bound trial = bound;
+      if (!fits_exactly(operand, behind, consumer, trial)) continue;
+      if (trial.deviation && cause) return false;
+      if (cause) trial.deviation = Deviation{"node_between", producer_of(behind), consumer, cause};
+      bound = std::move(trial);
+      return true;
+    }
+    return false;
+  }
+
+  static bool deviates(Bound& bound, Deviation deviation) {
+    if (bound.deviation) return false;
+    bound.deviation = std::move(deviation);
+    return true;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> producer_of(TensorId tensor) const {
+    const std::int32_t producer = links_.producer[index_of(tensor)];
+    return producer < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(producer));
   }
 
   const Graph& graph_;
   const Links& links_;
   const FusionPattern& pattern_;
+  const FusionSlack* slack_;
 };
 
 }  // namespace
@@ -117,8 +171,29 @@ Links::Links(const Graph& graph)
     if (captured.contains(graph.tensors[tensor].name)) kept[tensor] = true;
 }
 
+std::optional<Leak> find_leak(const Graph& graph, const Links& links, const std::set<std::size_t>& nodes, std::size_t last) {
+  for (const std::size_t number : nodes) {
+    if (number == last) continue;
+    for (const TensorId id : graph.nodes[number].outputs) {
+      if (!id.valid()) continue;
+      if (links.kept[index_of(id)]) return Leak{number, std::nullopt};
+      for (const std::size_t reader : links.readers[index_of(id)])
+        if (!nodes.contains(reader)) return Leak{number, reader};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Match> match_pattern(const Graph& graph, const Links& links, const FusionPattern& pattern, std::size_t anchor) {
-  return Matcher(graph, links, pattern).run(anchor);
+  auto found = Matcher(graph, links, pattern, nullptr).run(anchor);
+  if (!found) return std::nullopt;
+  return std::move(found->steps);
+}
+
+std::optional<LooseMatch> match_loosely(const Graph& graph, const Links& links, const FusionPattern& pattern, std::size_t anchor,
+                                        const FusionSlack& slack) {
+  if (auto exact = Matcher(graph, links, pattern, nullptr).run(anchor)) return exact;
+  return Matcher(graph, links, pattern, &slack).run(anchor);
 }
 
 }  // namespace aaco::graph

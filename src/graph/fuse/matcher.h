@@ -2,10 +2,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "graph/fuse.h"
+#include "graph/near_miss.h"
 
 namespace aaco::graph {
 
@@ -18,8 +20,31 @@ struct Links {
   explicit Links(const Graph& graph);
 };
 
+// A result inside a group that is needed outside of it.
+struct Leak {
+  std::size_t node = 0;
+  std::optional<std::size_t> reader;  // empty: it is an output of the graph
+};
+// The first of `nodes` but `last` that has one.
+std::optional<Leak> find_leak(const Graph& graph, const Links& links, const std::set<std::size_t>& nodes, std::size_t last);
+
 // The nodes that fit a pattern whose last step is `anchor`, by step; a step that is left out has none.
 using Match = std::map<std::string, std::size_t>;
 std::optional<Match> match_pattern(const Graph& graph, const Links& links, const FusionPattern& pattern, std::size_t anchor);
+
+// What keeps nodes from fitting a pattern.
+struct Deviation {
+  std::string reason;                   // node_between, operand_not_constant
+  std::optional<std::size_t> producer;  // of the operand that does not fit
+  std::size_t consumer = 0;
+  std::optional<std::size_t> cause;  // the node in between
+};
+struct LooseMatch {
+  Match steps;
+  std::optional<Deviation> deviation;  // empty: they fit, as seen through the transparent operators
+};
+// The same with at most one deviation.
+std::optional<LooseMatch> match_loosely(const Graph& graph, const Links& links, const FusionPattern& pattern, std::size_t anchor,
+                                        const FusionSlack& slack);
 
 }  // namespace aaco::graph

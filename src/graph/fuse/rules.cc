@@ -2,6 +2,7 @@
 #include <set>
 
 #include "core/yaml.h"
+#include "graph/element_type.h"
 #include "graph/fuse.h"
 
 namespace aaco::graph {
@@ -29,15 +30,65 @@ core::Result<FusionStep> read_step(const YamlNode& node, const std::set<std::str
   if (from == nullptr) return step;
   AACO_ASSIGN(step.operands, from->as_strings());
   for (const std::string& operand : step.operands)
-    if (operand != "const" && operand != "*" && !operand.starts_with('$') && !known.contains(operand))
-      return from->error("'" + operand + "' is not an earlier step", "use the id of an earlier step, const, * or $NAME");
+    if (operand != "const" && operand != "scalar" && operand != "*" && !operand.starts_with('$') && !known.contains(operand))
+      return from->error("'" + operand + "' is not an earlier step", "use the id of an earlier step, const, scalar, * or $NAME");
   if (step.optional && (step.operands.empty() || !known.contains(step.operands[0])))
     return from->error("the first operand of an optional step must be a step");
   return step;
 }
 
+core::Status read_opsets(const YamlNode& node, FusionPattern& pattern) {
+  for (const auto& [domain, range] : node.entries()) {
+    if (range.items().size() != 2) return range.error("expected the first and the last version, such as [7, 22]");
+    AACO_ASSIGN(const std::int64_t first, range.items()[0].as_i64());
+    AACO_ASSIGN(const std::int64_t last, range.items()[1].as_i64());
+    if (first > last) return range.error("the first version is newer than the last one");
+    pattern.opsets[domain.scalar() == "ai.onnx" ? "" : domain.scalar()] = {first, last};
+  }
+  return {};
+}
+
+core::Result<RankCondition> read_rank(const YamlNode& node, const std::set<std::string>& known) {
+  AACO_TRY(node.only_keys({"step", "operand", "in", "fixed_from"}));
+  RankCondition condition;
+  AACO_ASSIGN(condition.step, node.require_string("step"));
+  if (!known.contains(condition.step)) return node.error("unknown step '" + condition.step + "'");
+  AACO_ASSIGN(const std::int64_t operand, node.require_i64("operand"));
+  if (operand < 0) return node.error("operand must be at least 0");
+  condition.operand = static_cast<std::size_t>(operand);
+  AACO_ASSIGN(condition.fixed_from, node.optional_i64("fixed_from"));
+  if (const YamlNode* ranks = node.find("in"))
+    for (const YamlNode& item : ranks->items()) {
+      AACO_ASSIGN(const std::int64_t rank, item.as_i64());
+      condition.ranks.push_back(rank);
+    }
+  if (condition.ranks.empty() && !condition.fixed_from)
+    return node.error("expected 'in' with at least one rank, or 'fixed_from'");
+  return condition;
+}
+
+// What a pattern requires besides its steps.
+core::Status read_conditions(const YamlNode& node, const std::set<std::string>& known, FusionPattern& pattern) {
+  AACO_ASSIGN(const auto level, node.optional_string("level"));
+  pattern.level = level.value_or("");
+  if (const YamlNode* types = node.find("types"))
+    for (const YamlNode& item : types->items()) {
+      AACO_ASSIGN(const std::string name, item.as_string());
+      const auto type = element_type_from_string(name);
+      if (!type) return item.error("unknown element type '" + name + "'", "use names such as float32 and int8");
+      pattern.types.insert(*type);
+    }
+  if (const YamlNode* opsets = node.find("opsets")) AACO_TRY(read_opsets(*opsets, pattern));
+  if (const YamlNode* ranks = node.find("ranks"))
+    for (const YamlNode& item : ranks->items()) {
+      AACO_ASSIGN(RankCondition condition, read_rank(item, known));
+      pattern.ranks.push_back(std::move(condition));
+    }
+  return {};
+}
+
 core::Result<FusionPattern> read_pattern(const YamlNode& node) {
-  AACO_TRY(node.only_keys({"name", "steps"}));
+  AACO_TRY(node.only_keys({"name", "steps", "level", "types", "opsets", "ranks"}));
   FusionPattern pattern;
   AACO_ASSIGN(pattern.name, node.require_string("name"));
   AACO_ASSIGN(const YamlNode* steps, node.require("steps"));
@@ -48,6 +99,7 @@ core::Result<FusionPattern> read_pattern(const YamlNode& node) {
     pattern.steps.push_back(std::move(step));
   }
   if (pattern.steps.size() < 2) return steps->error("a pattern requires at least two steps");
+  AACO_TRY(read_conditions(node, known, pattern));
   return pattern;
 }
 

@@ -84,22 +84,20 @@ core::Result<BackendSupport> load_backend_support(const std::string& path) {
   return out;
 }
 
-namespace {
-
-std::string refusal(const BackendSupport& support, ElementType floats_as, const Graph& graph, const Node& node) {
+std::optional<SupportRefusal> refusal_of(const BackendSupport& support, ElementType floats_as, const Graph& graph,
+                                         const Node& node) {
   const std::string name = node.qualified_type();
-  if (name == "Constant") return {};
-  if (!support.operators.contains(name)) return support.backend + " does not support " + name;
+  if (name == "Constant") return std::nullopt;
+  if (!support.operators.contains(name))
+    return SupportRefusal{"provider_operator", support.backend + " does not support " + name};
   const ElementType type = type_of(graph, node, floats_as);
   if (type != ElementType::unknown && !support.types.contains(type))
-    return "data type " + std::string(to_string(type)) + " is not supported: " + support.backend + " supports " +
-           list_of(support.types);
+    return SupportRefusal{"provider_type", "data type " + std::string(to_string(type)) + " is not supported: " + support.backend +
+                                               " supports " + list_of(support.types)};
   if (support.constant_operand.contains(name) && node.inputs.size() > 1 && !is_constant(graph, node.inputs[1]))
-    return support.backend + " supports " + name + " only with a constant second operand";
-  return {};
+    return SupportRefusal{"provider_operand", support.backend + " supports " + name + " only with a constant second operand"};
+  return std::nullopt;
 }
-
-}  // namespace
 
 Partition partition_by(const Graph& graph, const BackendSupport& support, ElementType floats_as, const std::string& host,
                        const std::vector<std::string>& on_host) {
@@ -107,7 +105,8 @@ Partition partition_by(const Graph& graph, const BackendSupport& support, Elemen
   backend.refuses = [&](const Graph& whole, const Node& node) -> std::string {
     if (std::find(on_host.begin(), on_host.end(), node.qualified_type()) != on_host.end())
       return "assigned to the host on request";
-    return refusal(support, floats_as, whole, node);
+    const auto refusal = refusal_of(support, floats_as, whole, node);
+    return refusal ? refusal->text : std::string();
   };
   Partition parts = partition(graph, {backend, {host, nullptr, false}});
   std::int64_t refused = 0;

@@ -1,0 +1,157 @@
+#include "workflows/compiler.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+
+#include "cli/context.h"
+#include "cli/options/run_options.h"
+#include "core/environment.h"
+#include "core/numbers.h"
+#include "core/strings.h"
+#include "report/terminal.h"
+
+namespace aaco::cli {
+namespace {
+
+using core::Json;
+
+constexpr std::size_t kMaxShown = 20;
+
+std::string shown(const Json& text) { return report::printable(text.text()); }
+
+std::int64_t whole(const Json& number) { return number.as_i64().value_or(0); }
+
+void print_levels(const Context& context, const Json& document) {
+  context.print(fmt::format("{:<9} {} nodes, opset {}\n{:<9} ONNX Runtime {}, {}\n\n", shown(document["model"]),
+                            whole(document["nodes"]), document["opset"].dump(-1), "runtime",
+                            document["runtime"]["version"].text(), document["runtime"]["provider"].text()));
+  context.print(fmt::format("{:<10}{:>8}{:>8}{:>11}{:>8}{:>8}{:>9}{:>10}\n", "LEVEL", "KERNELS", "KEPT", "REWRITTEN", "FUSED",
+                            "FOLDED", "REMOVED", "INSERTED"));
+  for (const Json& level : document["levels"].items())
+    context.print(fmt::format("{:<10}{:>8}{:>8}{:>11}{:>8}{:>8}{:>9}{:>10}\n", level["level"].text(), whole(level["kernels"]),
+                              whole(level["kept"]), whole(level["rewritten"]), whole(level["fused"]), whole(level["folded"]),
+                              whole(level["removed"]), whole(level["inserted"])));
+}
+
+// Counted rows, most first: "  33  FusedConv <- Conv+Relu".
+void print_counted(const Context& context, std::string_view title, const std::map<std::string, std::int64_t>& rows) {
+  if (rows.empty()) return;
+  std::vector<std::pair<std::string, std::int64_t>> sorted(rows.begin(), rows.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  context.print(fmt::format("\n{}\n", title));
+  for (std::size_t i = 0; i < std::min(sorted.size(), kMaxShown); ++i)
+    context.print(fmt::format("{:>5}  {}\n", sorted[i].second, sorted[i].first));
+  if (sorted.size() > kMaxShown) context.print(fmt::format("       {} more (--json lists them)\n", sorted.size() - kMaxShown));
+}
+
+void print_fused(const Context& context, std::string_view title, const Json& fused) {
+  std::map<std::string, std::int64_t> rows;
+  for (const Json& one : fused.items()) ++rows[shown(one["op_type"]) + " <- " + shown(one["pattern"])];
+  print_counted(context, title, rows);
+}
+
+// One line per reason and pattern, most first, with the first place as an example; what has no reason comes last.
+void print_missed(const Context& context, const Json& missed) {
+  if (missed.items().empty()) return;
+  struct Row {
+    const Json* first = nullptr;
+    std::int64_t count = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Row> rows;
+  for (const Json& one : missed.items()) {
+    Row& row = rows[{std::string(one["reason"].text()), std::string(one["pattern"].text())}];
+    if (row.count++ == 0) row.first = &one;
+  }
+  std::vector<Row> sorted;
+  for (const auto& [key, row] : rows) sorted.push_back(row);
+  const auto key = [](const Row& row) { return std::pair((*row.first)["reason"].text() == "unexplained", -row.count); };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
+  context.print("\nNot fused\n");
+  for (const Row& row : sorted) {
+    const Json& one = *row.first;
+    context.print(fmt::format("{:>5}  {:<21} {}: {} and {}\n", row.count, one["reason"].text(), one["pattern"].text(),
+                              shown(one["first"]), shown(one["second"])));
+    if (!one["condition"].text().empty()) context.print(fmt::format("       {}\n", shown(one["condition"])));
+  }
+}
+
+void print_provider(const Context& context, const Json& against) {
+  context.print(fmt::format("\n{}: {} parts, {} nodes not supported, {} tensors copied between parts\n", against["there"].text(),
+                            against["parts"].items().size(), against["refused"].items().size(), against["seams"].items().size()));
+  for (std::size_t i = 0; i < std::min(against["refused"].items().size(), kMaxShown); ++i) {
+    const Json& one = against["refused"].items()[i];
+    context.print(fmt::format("  {:<20} {}: {}\n", one["reason"].text(), shown(one["node"]), shown(one["condition"])));
+  }
+  for (std::size_t i = 0; i < std::min(against["seams"].items().size(), kMaxShown); ++i) {
+    const Json& one = against["seams"].items()[i];
+    context.print(fmt::format("  seam: {} -> {}, {} ({} to {})\n", shown(one["first"]), shown(one["second"]),
+                              core::format_bytes(one["bytes"].as_f64().value_or(0)), one["from"].text(), one["to"].text()));
+  }
+}
+
+void print_compiler(const Context& context, const Json& document) {
+  print_levels(context, document);
+  print_fused(context, fmt::format("Fused at level {}", document["level"].text()), document["fused"]);
+  std::map<std::string, std::int64_t> inserted;
+  for (const Json& one : document["inserted"].items())
+    ++inserted[shown(one["op_type"]) + " (" + std::string(one["kind"].text()) + ")"];
+  print_counted(context, "Inserted", inserted);
+  print_missed(context, document["not_fused"]);
+  const Json& against = document["against"];
+  if (against.is_null()) return;
+  if (against["kind"].text() == "provider") return print_provider(context, against);
+  print_fused(context, fmt::format("Fused only with {}", against["here"].text()), against["only_here"]);
+  print_fused(context, fmt::format("Fused only with {}", against["there"].text()), against["only_there"]);
+  if (against["only_here"].items().empty() && against["only_there"].items().empty())
+    context.print(fmt::format("\n{} and {} fuse the same nodes\n", against["here"].text(), against["there"].text()));
+}
+
+}  // namespace
+
+void add_compiler(CLI::App& app, Context& context) {
+  struct Options {
+    workflows::CompilerRequest request;
+    bool this_level = false, json = false;
+  };
+  CLI::App* verb =
+      app.add_subcommand("compiler", "Show what ONNX Runtime's graph optimiser does to a model, and what it does not fuse");
+  auto options = std::make_shared<Options>();
+  auto run = std::make_shared<RunOptions>(*verb);
+  for (const char* other :
+       {"--warmup", "--iterations", "--duration", "--precision", "--isolate", "--isolate-set", "--drop-disturbed", "--telemetry",
+        "--ebpf", "--telemetry-period", "--profile", "--profile-domains", "--counters"})
+    if (CLI::Option* found = verb->get_option_no_throw(other)) verb->remove_option(found);
+  verb->add_option("--against", options->request.against,
+                   "Compare with another level, another libonnxruntime.so, or a provider such as migraphx")
+      ->type_name("LEVEL|LIB|PROVIDER");
+  verb->add_flag("--this-level", options->this_level, "Optimise at --graph-level only");
+  verb->add_option("-o,--out", options->request.folder,
+                   "Folder for compiler.json, compiler_nodes.parquet and the optimised graphs")
+      ->type_name("DIR");
+  verb->add_flag("--json", options->json, "Print JSON");
+  verb->footer(
+      "Examples:\n"
+      "  aaco compiler resnet50\n"
+      "  aaco compiler net.onnx --against basic\n"
+      "  aaco compiler net.onnx --against libonnxruntime.so.1.17.3\n"
+      "  aaco compiler net.onnx --against migraphx --json\n\n"
+      "The model is loaded, not run. A fusion is reported as missed only if ONNX Runtime did leave the two nodes apart; the\n"
+      "reason is an id in data/rules/compiler.yaml.");
+  verb->callback([&context, run, options] {
+    auto request = run->resolve();
+    if (!request) return context.fail(request.error());
+    options->request.run = *request;
+    options->request.every_level = !options->this_level;
+    options->request.program = {core::executable_path(), "compiler"};
+    const auto document = workflows::inspect_compiler(options->request, make_services(context));
+    context.progress("");
+    if (!document) return context.fail(document.error());
+    if (options->json) return context.print_json(*document);
+    print_compiler(context, *document);
+  });
+}
+
+}  // namespace aaco::cli

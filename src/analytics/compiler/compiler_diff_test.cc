@@ -1,0 +1,127 @@
+#include "analytics/compiler_diff.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/files.h"
+#include "tests/support/source_dir.h"
+
+namespace aaco::analytics::compiler {
+namespace {
+
+using graph::ElementType;
+using graph::Graph;
+using graph::TensorId;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+// Tensors by name; the first use of a name adds it.
+struct Sketch {
+  TensorId tensor(const std::string& name, ElementType type = ElementType::float32) {
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i)
+      if (graph.tensors[i].name == name) return TensorId(static_cast<std::int32_t>(i));
+    return graph.add_tensor({name, type, graph::Shape{4}});
+  }
+  Sketch& input(const std::string& name) {
+    graph.inputs.push_back(tensor(name));
+    return *this;
+  }
+  Sketch& weight(const std::string& name) {
+    graph.initializers.push_back({tensor(name), {}});
+    return *this;
+  }
+  Sketch& node(const std::string& op, const std::vector<std::string>& inputs, const std::string& output,
+               const std::string& domain = "") {
+    std::vector<TensorId> ids;
+    for (const std::string& name : inputs) ids.push_back(tensor(name));
+    graph.nodes.push_back({"n_" + output, op, domain, ids, {tensor(output)}, {}});
+    return *this;
+  }
+  Graph graph;
+};
+
+std::vector<std::string> fates(const Graph& before, const Graph& after) {
+  std::vector<std::string> out;
+  for (const NodeFate& one : compare_graphs(before, after).nodes) out.emplace_back(to_string(one.fate));
+  return out;
+}
+
+const Graph kGemmRelu = Sketch().input("x").weight("w").node("Gemm", {"x", "w"}, "c").node("Relu", {"c"}, "y").graph;
+
+TEST(CompareGraphs, TheSameGraphIsKept) { EXPECT_THAT(fates(kGemmRelu, kGemmRelu), ElementsAre("kept", "kept")); }
+TEST(CompareGraphs, NodesOfOneKernelAreFused) {
+  const Graph after = Sketch().input("x").weight("w").node("FusedGemm", {"x", "w"}, "y", "com.microsoft").graph;
+  EXPECT_THAT(fates(kGemmRelu, after), ElementsAre("fused", "fused"));
+}
+TEST(CompareGraphs, ADeclaredTensorThatNothingMakesDoesNotCount) {
+  Sketch made;
+  made.input("x").weight("w").node("FusedGemm", {"x", "w"}, "y").tensor("c");
+  EXPECT_THAT(fates(kGemmRelu, made.graph), ElementsAre("fused", "fused"));
+}
+TEST(CompareGraphs, LayoutNodesAreInsertedAndTheKernelFoundByItsName) {
+  Sketch made;
+  made.input("x").weight("w").node("Conv", {"x", "w"}, "reorder", "com.microsoft.nchwc").node("ReorderOutput", {"reorder"}, "y");
+  const GraphDiff diff = compare_graphs(kGemmRelu, made.graph);
+  EXPECT_THAT(diff.kernels[0].nodes, ElementsAre(0, 1));
+  EXPECT_EQ(diff.kernels[1].inserted, "layout");
+}
+TEST(CompareGraphs, AWeightThatWasComputedIsFolded) {
+  const Graph before = Sketch().input("x").weight("w").node("Neg", {"w"}, "v").node("Add", {"x", "v"}, "y").graph;
+  const Graph after = Sketch().input("x").weight("v").node("Add", {"x", "v"}, "y").graph;
+  EXPECT_THAT(fates(before, after), ElementsAre("folded", "kept"));
+}
+TEST(CompareGraphs, IdentityIsRemovedNotFused) {
+  const Graph before = Sketch().input("x").node("Identity", {"x"}, "i").node("Relu", {"i"}, "y").graph;
+  EXPECT_THAT(fates(before, Sketch().input("x").node("Relu", {"x"}, "y").graph), ElementsAre("removed", "kept"));
+}
+TEST(CompareGraphs, ADuplicateIsRemoved) {
+  const Graph before = Sketch().input("x").node("Neg", {"x"}, "a").node("Neg", {"x"}, "b").node("Add", {"a", "b"}, "y").graph;
+  const Graph after = Sketch().input("x").node("Neg", {"x"}, "a").node("Add", {"a", "a"}, "y").graph;
+  EXPECT_THAT(fates(before, after), ElementsAre("kept", "removed", "kept"));
+}
+
+graph::NearMiss miss(const std::string& reason, const std::string& level = "") {
+  return {"gemm_relu", level, reason, 0, 1, std::nullopt, {0, 1}, "seen"};
+}
+TEST(MissedFusions, OnlyNodesThatStayedApart) {
+  const Graph fused = Sketch().input("x").weight("w").node("FusedGemm", {"x", "w"}, "y").graph;
+  EXPECT_THAT(missed_fusions(compare_graphs(kGemmRelu, fused), {miss("cast_between")}, "all"), SizeIs(0));
+  EXPECT_THAT(missed_fusions(compare_graphs(kGemmRelu, kGemmRelu), {miss("cast_between")}, "all"), SizeIs(1));
+}
+TEST(MissedFusions, APairHasOneReasonAndAnExplainedOneComesFirst) {
+  const auto found = missed_fusions(compare_graphs(kGemmRelu, kGemmRelu), {miss(""), miss("several_consumers")}, "all");
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "several_consumers");
+}
+TEST(MissedFusions, ALevelWithoutThePattern) {
+  const GraphDiff diff = compare_graphs(kGemmRelu, kGemmRelu);
+  EXPECT_EQ(missed_fusions(diff, {miss("", "extended")}, "basic")[0].reason, "level_too_low");
+  EXPECT_EQ(missed_fusions(diff, {miss("", "extended")}, "all")[0].reason, "unexplained");
+}
+
+std::string refused_rules(const std::string& text) {
+  const auto folder = core::TemporaryDirectory::make(testing::TempDir());
+  const std::string path = core::join_path(folder->path(), "compiler.yaml");
+  EXPECT_TRUE(core::write_file_atomic(path, text));
+  const auto loaded = load_compiler_rules(path);
+  return loaded ? "" : loaded.error().text();
+}
+TEST(CompilerRules, TheShippedFileIsRead) {
+  const auto rules = load_compiler_rules(AACO_SOURCE_DIR "/data/rules/compiler.yaml");
+  ASSERT_TRUE(rules) << rules.error().text();
+  for (const char* id : {"several_consumers", "cast_between", "opset_not_covered", "provider_operator", "unexplained"})
+    EXPECT_NE(rules->find(id), nullptr) << id;
+  EXPECT_EQ(rules->find("wings"), nullptr);
+}
+TEST(CompilerRulesRefuse, WrongFiles) {
+  EXPECT_THAT(refused_rules("schema_version: 2\n"), HasSubstr("schema_version 2"));
+  EXPECT_THAT(refused_rules("schema_version: 1\ntransparent: []\nbetween: []\nreasons: []\n"), HasSubstr("at least one reason"));
+  EXPECT_THAT(refused_rules("schema_version: 1\nreason: []\n"), HasSubstr("compiler.yaml:2"));
+  EXPECT_THAT(refused_rules("schema_version: 1\ntransparent: []\nbetween: []\nreasons:\n  - {id: a, title: b, remedy: c}\n"
+                            "  - {id: a, title: b, remedy: c}\n"),
+              HasSubstr("duplicate reason 'a'"));
+}
+
+}  // namespace
+}  // namespace aaco::analytics::compiler

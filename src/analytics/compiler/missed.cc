@@ -1,0 +1,61 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analytics/compiler_diff.h"
+
+namespace aaco::analytics::compiler {
+namespace {
+
+std::size_t rank_of_level(std::string_view level) {
+  const auto found = std::find(std::begin(kLevels), std::end(kLevels), level);
+  return static_cast<std::size_t>(found - std::begin(kLevels));
+}
+
+// What says most stands first: a reason that was seen before one that rests on the pattern alone.
+int rank_of_reason(const graph::NearMiss& miss) {
+  if (miss.reason == "unexplained") return 3;
+  if (miss.reason == "level_too_low") return 2;
+  return miss.reason == "operand_not_constant" ? 1 : 0;
+}
+
+bool apart(const GraphDiff& diff, const graph::NearMiss& miss) {
+  const auto kernel = [&](std::size_t node) { return diff.nodes[node].kernel; };
+  const auto first = kernel(miss.first), second = kernel(miss.second);
+  if (!second || (!first && miss.first != miss.second)) return false;  // folded or removed
+  std::set<std::optional<std::size_t>> kernels;
+  for (const std::size_t node : miss.nodes)
+    if (kernel(node)) kernels.insert(kernel(node));
+  if (kernels.size() < 2) return false;
+  if (miss.first != miss.second && first == second) return false;
+  // Both are in other fusions.
+  const auto elsewhere = [&](std::size_t node) {
+    const auto& others = diff.kernels[*kernel(node)].nodes;
+    return std::any_of(others.begin(), others.end(), [&](std::size_t other) {
+      return std::find(miss.nodes.begin(), miss.nodes.end(), other) == miss.nodes.end();
+    });
+  };
+  return !(elsewhere(miss.second) && (!first || elsewhere(miss.first)));
+}
+
+}  // namespace
+
+bool level_has(std::string_view level, std::string_view wanted) {
+  return wanted.empty() || rank_of_level(level) >= rank_of_level(wanted);
+}
+
+std::vector<graph::NearMiss> missed_fusions(const GraphDiff& diff, std::vector<graph::NearMiss> near, std::string_view level) {
+  std::map<std::pair<std::size_t, std::size_t>, graph::NearMiss> by_pair;
+  for (graph::NearMiss& miss : near) {
+    if (!apart(diff, miss)) continue;
+    if (miss.reason.empty()) miss.reason = level_has(level, miss.level) ? "unexplained" : "level_too_low";
+    if (miss.reason == "level_too_low") miss.condition = "level " + std::string(level) + "; the pattern requires " + miss.level;
+    const auto [found, is_new] = by_pair.try_emplace({miss.second, miss.first}, miss);
+    if (!is_new && rank_of_reason(miss) < rank_of_reason(found->second)) found->second = std::move(miss);
+  }
+  std::vector<graph::NearMiss> out;
+  for (auto& [pair, miss] : by_pair) out.push_back(std::move(miss));
+  return out;
+}
+
+}  // namespace aaco::analytics::compiler

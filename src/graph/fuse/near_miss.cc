@@ -1,0 +1,155 @@
+#include "graph/near_miss.h"
+
+#include <algorithm>
+
+#include "core/strings.h"
+#include "graph/fuse/matcher.h"
+
+namespace aaco::graph {
+namespace {
+
+std::string quoted(const Graph& graph, std::size_t node) {
+  const Node& one = graph.nodes[node];
+  return "'" + (one.name.empty() ? one.op_type + " " + std::to_string(node) : one.name) + "'";
+}
+
+class Finder {
+ public:
+  Finder(const Graph& graph, const FusionRules& rules, const FusionSlack& slack)
+      : graph_(graph), rules_(rules), slack_(slack), links_(graph) {}
+
+  std::vector<NearMiss> run() const {
+    std::vector<NearMiss> out;
+    for (const FusionPattern& pattern : rules_.patterns)
+      for (std::size_t anchor = 0; anchor < graph_.nodes.size(); ++anchor) {
+        const auto match = match_loosely(graph_, links_, pattern, anchor, slack_);
+        if (match && match->steps.size() > 1) out.push_back(judge(pattern, *match, anchor));
+      }
+    return out;
+  }
+
+ private:
+  NearMiss judge(const FusionPattern& pattern, const LooseMatch& match, std::size_t anchor) const {
+    std::set<std::size_t> nodes;
+    for (const auto& [step, number] : match.steps) nodes.insert(number);
+    NearMiss miss{pattern.name, pattern.level, {}, last_before(nodes, anchor), anchor, {}, {nodes.begin(), nodes.end()}, {}};
+    if (match.deviation) {
+      deviation(*match.deviation, nodes, miss);
+    } else if (!leak(nodes, anchor, miss)) {
+      unmet(pattern, match, anchor, miss);
+    }
+    return miss;
+  }
+
+  // The node of the match whose result the anchor reads.
+  [[nodiscard]] std::size_t last_before(const std::set<std::size_t>& nodes, std::size_t anchor) const {
+    for (const TensorId id : graph_.nodes[anchor].inputs) {
+      if (!id.valid() || links_.producer[index_of(id)] < 0) continue;
+      const auto producer = static_cast<std::size_t>(links_.producer[index_of(id)]);
+      if (producer != anchor && nodes.contains(producer)) return producer;
+    }
+    const auto after = nodes.find(anchor);
+    return after == nodes.begin() ? anchor : *std::prev(after);
+  }
+
+  void deviation(const Deviation& found, const std::set<std::size_t>& nodes, NearMiss& miss) const {
+    miss.second = found.consumer;
+    miss.first = found.producer.value_or(found.consumer);
+    miss.cause = found.cause;
+    miss.reason = found.reason;
+    if (!found.cause) {
+      miss.first = last_before(nodes, found.consumer);
+      miss.cause = found.producer;
+      miss.condition = "an operand of " + quoted(graph_, found.consumer) + " is computed; the pattern requires a constant";
+      return;
+    }
+    const Node& between = graph_.nodes[*found.cause];
+    if (between.op_type == "Cast") miss.reason = "cast_between";
+    miss.condition = between.qualified_type() + " " + quoted(graph_, *found.cause) + " is between " + quoted(graph_, miss.first) +
+                     " and " + quoted(graph_, miss.second);
+  }
+
+  bool leak(const std::set<std::size_t>& nodes, std::size_t anchor, NearMiss& miss) const {
+    // A transparent operator between two nodes is a reader that does not count.
+    std::set<std::size_t> inside = nodes;
+    for (const std::size_t node : nodes)
+      for (const TensorId id : graph_.nodes[node].outputs)
+        if (id.valid())
+          for (const std::size_t reader : links_.readers[index_of(id)])
+            if (slack_.transparent.contains(graph_.nodes[reader].qualified_type())) inside.insert(reader);
+    const auto found = find_leak(graph_, links_, inside, anchor);
+    if (!found) return false;
+    miss.first = found->node;
+    for (const TensorId id : graph_.nodes[found->node].outputs)
+      if (id.valid())
+        for (const std::size_t reader : links_.readers[index_of(id)])
+          if (nodes.contains(reader)) miss.second = reader;
+    miss.cause = found->reader;
+    miss.reason = found->reader ? "several_consumers" : "graph_output";
+    miss.condition = "the result of " + quoted(graph_, found->node) + " is " +
+                     (found->reader ? "also read by " + quoted(graph_, *found->reader) : "an output of the graph");
+    return true;
+  }
+
+  void unmet(const FusionPattern& pattern, const LooseMatch& match, std::size_t anchor, NearMiss& miss) const {
+    const Node& last = graph_.nodes[anchor];
+    const ElementType type =
+        last.outputs.empty() || !last.outputs[0].valid() ? ElementType::unknown : graph_.tensor(last.outputs[0]).type;
+    if (!pattern.types.empty() && type != ElementType::unknown && !pattern.types.contains(type)) {
+      std::vector<std::string> names;
+      for (const ElementType one : pattern.types) names.emplace_back(to_string(one));
+      miss.reason = "type_not_covered";
+      miss.condition = "the type is " + std::string(to_string(type)) + "; the pattern requires " + core::join(names, " or ");
+      return;
+    }
+    for (const auto& [domain, range] : pattern.opsets) {
+      const auto asked = graph_.opsets.find(domain);
+      if (asked == graph_.opsets.end() || (asked->second >= range.first && asked->second <= range.second)) continue;
+      miss.reason = "opset_not_covered";
+      miss.condition = "opset " + std::to_string(asked->second) + "; the pattern covers " + std::to_string(range.first) + " to " +
+                       std::to_string(range.second);
+      return;
+    }
+    for (const RankCondition& condition : pattern.ranks)
+      if (unmet_rank(condition, match, miss)) return;
+  }
+
+  bool unmet_rank(const RankCondition& condition, const LooseMatch& match, NearMiss& miss) const {
+    const auto step = match.steps.find(condition.step);
+    if (step == match.steps.end()) return false;
+    const Node& node = graph_.nodes[step->second];
+    if (condition.operand >= node.inputs.size() || !node.inputs[condition.operand].valid()) return false;
+    std::size_t operand = condition.operand;
+    // Operands of sums and products may be in either order: not the one that a matched node makes.
+    if (operand == 1 && !links_.constant[index_of(node.inputs[1])] && links_.constant[index_of(node.inputs[0])]) operand = 0;
+    const TensorDescriptor& tensor = graph_.tensor(node.inputs[operand]);
+    if (!tensor.shape) return false;
+    const auto rank = static_cast<std::int64_t>(tensor.shape->size());
+    const std::string what = "operand '" + tensor.name + "' of " + quoted(graph_, step->second);
+    if (!condition.ranks.empty() && std::find(condition.ranks.begin(), condition.ranks.end(), rank) == condition.ranks.end()) {
+      std::vector<std::string> ranks;
+      for (const std::int64_t one : condition.ranks) ranks.push_back(std::to_string(one));
+      miss.condition = what + " has rank " + std::to_string(rank) + "; the pattern requires " + core::join(ranks, " or ");
+    } else if (condition.fixed_from && rank >= *condition.fixed_from && !element_count(*tensor.shape)) {
+      miss.condition = what + " is " + to_string(*tensor.shape) + "; the pattern requires fixed sizes from rank " +
+                       std::to_string(*condition.fixed_from);
+    } else {
+      return false;
+    }
+    miss.reason = "shape_not_covered";
+    return true;
+  }
+
+  const Graph& graph_;
+  const FusionRules& rules_;
+  const FusionSlack& slack_;
+  Links links_;
+};
+
+}  // namespace
+
+std::vector<NearMiss> near_misses(const Graph& graph, const FusionRules& rules, const FusionSlack& slack) {
+  return Finder(graph, rules, slack).run();
+}
+
+}  // namespace aaco::graph

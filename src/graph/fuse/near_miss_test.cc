@@ -1,0 +1,104 @@
+#include "graph/near_miss.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/files.h"
+#include "tests/support/source_dir.h"
+
+namespace aaco::graph {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+const FusionSlack kSlack{{"Identity"}, {"Cast", "Transpose"}};
+
+FusionRules near_rules(const std::string& conditions) {
+  const auto folder = core::TemporaryDirectory::make(testing::TempDir());
+  const std::string path = core::join_path(folder->path(), "rules.yaml");
+  EXPECT_TRUE(core::write_file_atomic(
+      path, "schema_version: 1\nbackend: test\nsource: by hand\npatterns:\n  - name: gemm_relu\n" + conditions +
+                "    steps:\n      - {id: gemm, op: [Gemm], from: [\"*\", const]}\n"
+                "      - {id: act, op: [Relu], from: [gemm]}\n"));
+  auto loaded = load_fusion_rules(path);
+  EXPECT_TRUE(loaded) << loaded.error().text();
+  return loaded ? *loaded : FusionRules();
+}
+
+// x -> Gemm -> `between` ... -> Relu -> output.
+struct Chain {
+  explicit Chain(const std::vector<std::string>& between, bool weight = true) {
+    graph.opsets[""] = 17;
+    graph.inputs = {add("x")};
+    const TensorId operand = add("w");
+    if (weight)
+      graph.initializers.push_back({operand, {}});
+    else
+      graph.inputs.push_back(operand);
+    TensorId last = node("Gemm", {graph.inputs[0], operand});
+    made = last;
+    for (const std::string& op : between) last = node(op, {last});
+    graph.outputs = {node("Relu", {last})};
+  }
+  TensorId add(const std::string& name) { return graph.add_tensor({name, ElementType::float32, Shape{4, 4}}); }
+  TensorId node(const std::string& op, std::vector<TensorId> inputs) {
+    const TensorId out = add(op);
+    graph.nodes.push_back({op, op, "", std::move(inputs), {out}, {}});
+    return out;
+  }
+  Graph graph;
+  TensorId made;
+};
+
+std::string reason_of(const Graph& graph, const std::string& conditions = "") {
+  const auto found = near_misses(graph, near_rules(conditions), kSlack);
+  EXPECT_THAT(found, SizeIs(1));
+  return found.empty() ? "nothing" : found[0].reason;
+}
+
+TEST(NearMiss, AWholePatternHasNoReason) { EXPECT_EQ(reason_of(Chain({}).graph), ""); }
+TEST(NearMiss, TransparentNodesAreLookedThrough) { EXPECT_EQ(reason_of(Chain({"Identity"}).graph), ""); }
+TEST(NearMiss, ACastBetween) {
+  const auto found = near_misses(Chain({"Cast", "Cast"}).graph, near_rules(""), kSlack);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "cast_between");
+  EXPECT_EQ(found[0].first, 0U);
+  EXPECT_EQ(found[0].second, 3U);
+  EXPECT_EQ(found[0].cause, 2U);
+}
+TEST(NearMiss, AnotherNodeBetween) { EXPECT_EQ(reason_of(Chain({"Transpose"}).graph), "node_between"); }
+TEST(NearMiss, SeveralConsumers) {
+  Chain chain({});
+  chain.graph.outputs.push_back(chain.node("Neg", {chain.made}));
+  const auto found = near_misses(chain.graph, near_rules(""), kSlack);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "several_consumers");
+  EXPECT_EQ(found[0].cause, 2U);
+  EXPECT_THAT(found[0].condition, HasSubstr("'Gemm' is also read by 'Neg'"));
+}
+TEST(NearMiss, AnOutputOfTheGraph) {
+  Chain chain({});
+  chain.graph.outputs.push_back(chain.made);
+  EXPECT_EQ(reason_of(chain.graph), "graph_output");
+}
+TEST(NearMiss, AComputedOperand) { EXPECT_EQ(reason_of(Chain({}, false).graph), "operand_not_constant"); }
+TEST(NearMiss, ConditionsOfThePattern) {
+  const Graph graph = Chain({}).graph;
+  EXPECT_EQ(reason_of(graph, "    types: [float16]\n"), "type_not_covered");
+  EXPECT_EQ(reason_of(graph, "    opsets: {ai.onnx: [18, 20]}\n"), "opset_not_covered");
+  EXPECT_EQ(reason_of(graph, "    ranks: [{step: gemm, operand: 0, in: [3]}]\n"), "shape_not_covered");
+  EXPECT_EQ(reason_of(graph, "    types: [float32]\n    opsets: {ai.onnx: [7, 20]}\n"), "");
+}
+TEST(NearMissNothing, TwoDeviationsAreNoNearMiss) {
+  EXPECT_THAT(near_misses(Chain({"Cast"}, false).graph, near_rules(""), kSlack), SizeIs(0));
+}
+TEST(NearMissNothing, AnUnknownNodeBetween) { EXPECT_THAT(near_misses(Chain({"Neg"}).graph, near_rules(""), kSlack), SizeIs(0)); }
+TEST(NearMissNothing, EveryShippedFileOfPatternsIsRead) {
+  const auto rules = load_fusion_rules(AACO_SOURCE_DIR "/data/rules/compiler_onnxruntime.yaml");
+  ASSERT_TRUE(rules) << rules.error().text();
+  EXPECT_GE(rules->patterns.size(), 10U);
+}
+
+}  // namespace
+}  // namespace aaco::graph

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/fuse.h"
+#include "graph/graph.h"
+
+// Where a backend's fusion patterns fit but for one condition.
+namespace aaco::graph {
+
+// Operators that a pattern is looked for through (with their domain where it is not ONNX's).
+struct FusionSlack {
+  std::set<std::string> transparent;  // compilers remove them before they fuse
+  std::set<std::string> between;      // they keep two nodes apart
+};
+
+struct NearMiss {
+  std::string pattern;
+  std::string level;   // first optimisation level with the pattern; empty: every level
+  std::string reason;  // id in data/rules/compiler.yaml; empty: every known condition is met
+  // Of graph.nodes: the two that stay apart, the second reads what the first makes (the same node where an operand has no
+  // producer).
+  std::size_t first = 0, second = 0;
+  std::optional<std::size_t> cause;  // a third node: the other reader, or what is in between
+  std::vector<std::size_t> nodes;    // all that match, in order
+  std::string condition;             // what was found, and what the pattern requires
+};
+
+// All places of the outermost graph where a pattern fits, entirely or but for one condition, in the order of the patterns; shapes
+// are inferred. One place may appear for several patterns.
+std::vector<NearMiss> near_misses(const Graph& graph, const FusionRules& rules, const FusionSlack& slack);
+
+}  // namespace aaco::graph

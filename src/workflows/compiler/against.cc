@@ -1,0 +1,147 @@
+#include "workflows/compiler/against.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/files.h"
+#include "core/strings.h"
+#include "core/subprocess.h"
+#include "graph/partition.h"
+#include "workflows/run/run_again.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::compiler::node_name;
+using core::ErrorCode;
+using core::Json;
+
+constexpr std::int64_t kOtherLibraryTimeoutNs = 600'000'000'000;
+
+std::string key_of(const Json& fused) {
+  std::vector<std::string> names;
+  for (const Json& node : fused["nodes"].items()) names.emplace_back(node.text());
+  std::sort(names.begin(), names.end());
+  return core::join(names, "\n");
+}
+
+Json only_in(const Json& mine, const Json& theirs) {
+  std::set<std::string> known;
+  for (const Json& one : theirs.items()) known.insert(key_of(one));
+  Json out = Json::array();
+  for (const Json& one : mine.items())
+    if (!known.contains(key_of(one))) out.push(one);
+  return out;
+}
+
+}  // namespace
+
+core::Result<Against> resolve_against(const std::string& text, const Services& services) {
+  Against out;
+  if (text.empty()) return out;
+  out.name = text;
+  const auto& levels = analytics::compiler::kLevels;
+  const std::string support = core::join_path(services.paths.share, "data/support/" + text + ".yaml");
+  if (std::find(std::begin(levels), std::end(levels), text) != std::end(levels)) {
+    out.kind = Against::Kind::level;
+  } else if (text.find('/') == std::string::npos && core::exists(support)) {
+    out.kind = Against::Kind::provider;
+    out.path = support;
+  } else if (text.find(".so") != std::string::npos) {
+    if (!core::exists(text)) return core::fail(ErrorCode::not_found, "library " + text + " does not exist");
+    out.kind = Against::Kind::library;
+  } else {
+    std::vector<std::string> providers;
+    if (const auto files = core::list_directory(core::join_path(services.paths.share, "data/support")))
+      for (const std::string& file : *files) providers.push_back(file.substr(0, file.find('.')));
+    return core::fail(
+        ErrorCode::invalid_argument, "invalid value '" + text + "' for '--against'",
+        "use a level (disabled, basic, extended, all), a libonnxruntime.so, or a provider: " + core::join(providers, ", "));
+  }
+  return out;
+}
+
+core::Result<Json> inspect_with_library(const CompilerRequest& request, const std::string& library, const Services& services) {
+  RunRequest run = request.run;
+  run.ort_library = library;
+  core::Command command;
+  command.arguments = request.program;
+  const auto words = configuration_words(run);
+  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+  command.arguments.insert(command.arguments.end(), {"--this-level", "--json"});
+  for (const auto& [name, value] : services.environment.all()) command.set_environment.emplace_back(name, value);
+  command.timeout_ns = kOtherLibraryTimeoutNs;
+  services.progress("optimising the graph with " + core::base_name(library));
+  AACO_ASSIGN(const core::CommandResult ran, core::run_command(command));
+  if (ran.timed_out) return core::fail(ErrorCode::timed_out, library + " took longer than 10 minutes to load the model");
+  if (ran.exit_code != 0) {
+    const std::string said = ran.error_output.substr(0, ran.error_output.find('\n'));
+    return core::fail(
+        ErrorCode::unsupported,
+        library + ": " + (ran.exit_code >= 128 ? "the process crashed (exit code " + std::to_string(ran.exit_code) + ")" : said));
+  }
+  return Json::parse(ran.output);
+}
+
+FusedSide level_side(const std::string& level, Json fused) { return {"level", level, std::move(fused)}; }
+
+FusedSide library_side(const Json& document) {
+  return {"library", "ONNX Runtime " + std::string(document["runtime"]["version"].text()), document["fused"]};
+}
+
+Json compare_fused(const FusedSide& here, const FusedSide& there) {
+  return Json::object({{"kind", there.kind},
+                       {"here", here.name},
+                       {"there", there.name},
+                       {"fused_here", here.fused.items().size()},
+                       {"fused_there", there.fused.items().size()},
+                       {"only_here", only_in(here.fused, there.fused)},
+                       {"only_there", only_in(there.fused, here.fused)}});
+}
+
+Json provider_json(const graph::Graph& graph, const graph::BackendSupport& support,
+                   const analytics::compiler::CompilerRules& rules) {
+  const graph::Partition parts = graph::partition_by(graph, support, graph::ElementType::unknown, "host");
+  Json refused = Json::array(), seams = Json::array(), list = Json::array();
+  for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+    if (parts.target_of[node] == 0) continue;
+    const auto why = graph::refusal_of(support, graph::ElementType::unknown, graph, graph.nodes[node]);
+    const std::string id = why ? why->reason : support.most_refused || support.one_part ? "provider_all" : "provider_follows";
+    Json row = Json::object({{"reason", id},
+                             {"node", node_name(graph, node)},
+                             {"op_type", graph.nodes[node].qualified_type()},
+                             {"condition", why ? why->text : "follows a node that " + support.backend + " does not take"}});
+    if (const auto* reason = rules.find(id)) row.set("title", reason->title).set("remedy", reason->remedy);
+    refused.push(std::move(row));
+  }
+  for (const graph::Part& part : parts.parts)
+    list.push(Json::object({{"target", part.target == 0 ? support.backend : "host"},
+                            {"nodes", part.nodes.size()},
+                            {"first", node_name(graph, part.nodes.front())},
+                            {"last", node_name(graph, part.nodes.back())}}));
+  for (const graph::Transfer& one : parts.transfers) {
+    std::string made, read;
+    for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+      const auto& item = graph.nodes[node];
+      if (std::find(item.outputs.begin(), item.outputs.end(), one.tensor) != item.outputs.end()) made = node_name(graph, node);
+      if (read.empty() && parts.target_of[node] == one.to &&
+          std::find(item.inputs.begin(), item.inputs.end(), one.tensor) != item.inputs.end())
+        read = node_name(graph, node);
+    }
+    seams.push(Json::object({{"tensor", graph.tensor(one.tensor).name},
+                             {"first", made},
+                             {"second", read},
+                             {"from", one.from == 0 ? support.backend : "host"},
+                             {"to", one.to == 0 ? support.backend : "host"},
+                             {"bytes", one.bytes}}));
+  }
+  return Json::object({{"kind", "provider"},
+                       {"there", support.backend},
+                       {"source", support.source},
+                       {"parts", std::move(list)},
+                       {"refused", std::move(refused)},
+                       {"seams", std::move(seams)}});
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+#include "analytics/compiler_diff.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "graph/support.h"
+#include "workflows/compiler.h"
+
+namespace aaco::workflows {
+
+// What a compiled graph is compared with.
+struct Against {
+  enum class Kind { nothing, level, library, provider } kind = Kind::nothing;
+  std::string name;
+  std::string path;  // of a provider: its file in data/support
+};
+core::Result<Against> resolve_against(const std::string& text, const Services& services);
+
+// The same request with another ONNX Runtime, in a process of its own: one process has one library.
+core::Result<core::Json> inspect_with_library(const CompilerRequest& request, const std::string& library,
+                                              const Services& services);
+
+// One side of a comparison: its name and its fused kernels.
+struct FusedSide {
+  std::string kind, name;
+  core::Json fused;
+};
+FusedSide level_side(const std::string& level, core::Json fused);
+FusedSide library_side(const core::Json& document);
+// Kernels that only one side has, by the nodes they are made of.
+core::Json compare_fused(const FusedSide& here, const FusedSide& there);
+
+// The graph over a backend of data/support and the host: parts, what broke them, and the tensors copied between them.
+core::Json provider_json(const graph::Graph& graph, const graph::BackendSupport& support,
+                         const analytics::compiler::CompilerRules& rules);
+
+}  // namespace aaco::workflows

@@ -1,0 +1,135 @@
+#include "workflows/compiler/compiled_graph.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "core/files.h"
+#include "graph/onnx.h"
+#include "tracelake/lake.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::compiler::Fate;
+using analytics::compiler::node_name;
+using core::Json;
+
+Json names_of(const graph::Graph& graph, const std::vector<std::size_t>& nodes) {
+  Json names = Json::array();
+  for (const std::size_t node : nodes) names.push(node_name(graph, node));
+  return names;
+}
+
+std::string column_value(const Json& value) {
+  if (value.is_null()) return "NULL";
+  if (value.is_number()) return value.dump(-1);
+  std::string out = "'";
+  for (const char c : value.text()) {
+    if (c == '\'') out += '\'';
+    if (c != '\0') out += c;
+  }
+  return out + "'";
+}
+
+}  // namespace
+
+core::Result<CompiledGraph> compile_graph(runner::ort::Runtime& runtime, const RunPlan& plan, const graph::Graph& before,
+                                          const std::string& level, const std::string& folder) {
+  runner::BackendOptions options = plan.backend;
+  options.graph_level = level;
+  options.optimized_model_path = core::join_path(folder, "optimized_" + level + ".onnx");
+  AACO_ASSIGN(const auto backend, runtime.open_model(plan.model_path, options));
+  AACO_ASSIGN(graph::Graph after, graph::onnx::load(options.optimized_model_path));
+  analytics::compiler::GraphDiff diff = analytics::compiler::compare_graphs(before, after);
+  return CompiledGraph{level, std::move(after), std::move(diff)};
+}
+
+Json level_json(const CompiledGraph& compiled) {
+  std::map<Fate, std::int64_t> counts;
+  for (const auto& node : compiled.diff.nodes) ++counts[node.fate];
+  std::int64_t inserted = 0;
+  for (const auto& kernel : compiled.diff.kernels) inserted += kernel.inserted.empty() ? 0 : 1;
+  Json out = Json::object({{"level", compiled.level}, {"kernels", compiled.after.nodes.size()}});
+  for (const Fate fate : {Fate::kept, Fate::rewritten, Fate::fused, Fate::folded, Fate::removed})
+    out.set(analytics::compiler::to_string(fate), counts[fate]);
+  return out.set("inserted", inserted);
+}
+
+Json fused_json(const graph::Graph& before, const CompiledGraph& compiled) {
+  Json out = Json::array();
+  for (std::size_t kernel = 0; kernel < compiled.diff.kernels.size(); ++kernel) {
+    const auto& made = compiled.diff.kernels[kernel];
+    if (made.nodes.size() < 2) continue;
+    std::string pattern;
+    for (const std::size_t node : made.nodes) pattern += (pattern.empty() ? "" : "+") + before.nodes[node].qualified_type();
+    out.push(Json::object({{"kernel", node_name(compiled.after, kernel)},
+                           {"op_type", compiled.after.nodes[kernel].qualified_type()},
+                           {"pattern", pattern},
+                           {"nodes", names_of(before, made.nodes)}})
+                 .set_if("precision", made.precision.empty() ? Json() : Json(made.precision)));
+  }
+  return out;
+}
+
+Json inserted_json(const CompiledGraph& compiled) {
+  Json out = Json::array();
+  for (std::size_t kernel = 0; kernel < compiled.diff.kernels.size(); ++kernel)
+    if (const std::string& kind = compiled.diff.kernels[kernel].inserted; !kind.empty())
+      out.push(Json::object({{"kernel", node_name(compiled.after, kernel)},
+                             {"op_type", compiled.after.nodes[kernel].qualified_type()},
+                             {"kind", kind}}));
+  return out;
+}
+
+Json nodes_json(const graph::Graph& before, const CompiledGraph& compiled, const std::vector<graph::NearMiss>& missed) {
+  std::map<std::size_t, const graph::NearMiss*> reasons;
+  for (const graph::NearMiss& miss : missed) {
+    reasons.try_emplace(miss.second, &miss);
+    reasons.try_emplace(miss.first, &miss);
+  }
+  Json rows = Json::array();
+  for (std::size_t node = 0; node < before.nodes.size(); ++node) {
+    const auto& fate = compiled.diff.nodes[node];
+    Json row = Json::object({{"level", compiled.level},
+                             {"node", node_name(before, node)},
+                             {"op_type", before.nodes[node].qualified_type()},
+                             {"fate", analytics::compiler::to_string(fate.fate)}});
+    if (fate.kernel)
+      row.set("kernel", node_name(compiled.after, *fate.kernel))
+          .set("kernel_op_type", compiled.after.nodes[*fate.kernel].qualified_type());
+    if (const auto found = reasons.find(node); found != reasons.end())
+      row.set("reason", found->second->reason).set("condition", found->second->condition);
+    rows.push(std::move(row));
+  }
+  for (std::size_t kernel = 0; kernel < compiled.diff.kernels.size(); ++kernel)
+    if (const std::string& kind = compiled.diff.kernels[kernel].inserted; !kind.empty())
+      rows.push(Json::object({{"level", compiled.level},
+                              {"fate", "inserted"},
+                              {"kernel", node_name(compiled.after, kernel)},
+                              {"kernel_op_type", compiled.after.nodes[kernel].qualified_type()},
+                              {"condition", kind}}));
+  return rows;
+}
+
+core::Status write_compiler_nodes(const Json& rows, const std::string& folder) {
+  static constexpr const char* kColumns[] = {"level",  "node",           "op_type", "fate",
+                                             "kernel", "kernel_op_type", "reason",  "condition"};
+  std::string values, selected, names;
+  for (const char* column : kColumns) {
+    selected += fmt::format("{}CAST({} AS VARCHAR) AS {}", selected.empty() ? "" : ", ", column, column);
+    names += (names.empty() ? "" : ", ") + std::string(column);
+  }
+  for (const Json& row : rows.items()) {
+    std::string cells;
+    for (const char* column : kColumns) cells += (cells.empty() ? "" : ", ") + column_value(row[column]);
+    values += (values.empty() ? "(" : ", (") + cells + ")";
+  }
+  if (values.empty()) return {};
+  AACO_ASSIGN(const auto lake, tracelake::Lake::open(folder));
+  return lake->query_to_parquet(fmt::format("SELECT {} FROM (VALUES {}) AS t({})", selected, values, names),
+                                core::join_path(folder, "compiler_nodes.parquet"));
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "analytics/compiler_diff.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "graph/graph.h"
+#include "runner/ort_runtime.h"
+#include "workflows/run/run_plan.h"
+
+namespace aaco::workflows {
+
+// A graph as the runtime executes it at one level.
+struct CompiledGraph {
+  std::string level;
+  graph::Graph after;
+  analytics::compiler::GraphDiff diff;
+};
+
+// Loads the model at `level` and reads the graph that the runtime writes to `folder`.
+core::Result<CompiledGraph> compile_graph(runner::ort::Runtime& runtime, const RunPlan& plan, const graph::Graph& before,
+                                          const std::string& level, const std::string& folder);
+
+// Counts of a level: kernels and what became of the nodes.
+core::Json level_json(const CompiledGraph& compiled);
+// The kernels of several nodes.
+core::Json fused_json(const graph::Graph& before, const CompiledGraph& compiled);
+// What the compiler put in.
+core::Json inserted_json(const CompiledGraph& compiled);
+// A row per node of the model and per inserted node: the table compiler_nodes.
+core::Json nodes_json(const graph::Graph& before, const CompiledGraph& compiled, const std::vector<graph::NearMiss>& missed);
+core::Status write_compiler_nodes(const core::Json& rows, const std::string& folder);
+
+}  // namespace aaco::workflows
