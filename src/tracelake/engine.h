@@ -41,7 +41,7 @@ class RemoteServer {
   core::Result<std::string> run(const std::string& sql, const std::map<std::string, std::string>& settings = {}) const;
   // The same on every server of the cluster.
   core::Status run_everywhere(const std::string& sql) const;
-  // INSERT ... FORMAT TabSeparated. Returns when the rows are stored on their shards.
+  // INSERT, in the format TabSeparated or that of the statement. Returns when the rows are stored on their shards.
   core::Status insert(const std::string& statement, std::string rows) const;
   // A user's SELECT, unchanged, read-only. Shards that cannot be reached are left out and counted.
   core::Result<QueryResult> query(const std::string& sql) const;

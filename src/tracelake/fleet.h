@@ -33,7 +33,7 @@ class FleetSource {
  public:
   virtual ~FleetSource() = default;
   virtual core::Result<FleetExtent> extent() = 0;
-  // Rows of a range of time as tab-separated text with \N for NULL, in the order of fleet_row_columns(). Fails with unsupported
+  // Rows of a range of time in ClickHouse's format RowBinary, columns in the order of fleet_row_columns(). Fails with unsupported
   // where the source cannot do it. `nodes`: only rows of these; empty: of all.
   virtual core::Status write_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns, const std::vector<std::string>& nodes,
                                   const std::string& file) = 0;

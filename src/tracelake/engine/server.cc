@@ -148,7 +148,8 @@ core::Status RemoteServer::run_everywhere(const std::string& sql) const {
 }
 
 core::Status RemoteServer::insert(const std::string& statement, std::string rows) const {
-  AACO_TRY(post(target_.url, rows, statement + " FORMAT TabSeparated", {{"insert_distributed_sync", "1"}}));
+  const std::string format = statement.find(" FORMAT ") == std::string::npos ? " FORMAT TabSeparated" : "";
+  AACO_TRY(post(target_.url, rows, statement + format, {{"insert_distributed_sync", "1"}}));
   return {};
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
 #include <optional>
 #include <set>
 
@@ -40,6 +42,52 @@ std::string_view text_at(const duckdb::DataChunk& chunk, std::size_t column, std
   const auto& text = static_cast<const duckdb_string_t*>(duckdb_vector_get_data(vector))[row];
   const std::uint32_t size = text.value.inlined.length;
   return {size <= 12 ? text.value.inlined.inlined : text.value.pointer.ptr, size};
+}
+
+// How a column is written in ClickHouse's RowBinary format.
+struct RowKind {
+  char type = 'd';   // i: Int64, s: String, d: Float64
+  bool key = false;  // not Nullable
+};
+
+std::vector<RowKind> row_kinds() {
+  std::vector<RowKind> kinds;
+  for (const auto& [name, type] : fleet_row_columns())
+    kinds.push_back({type == "BIGINT"    ? 'i'
+                     : type == "VARCHAR" ? 's'
+                                         : 'd',
+                     name == "minute_unix_ns" || name == "node" || name == "metric_group"});
+  return kinds;
+}
+
+template <class T>
+void append_raw(std::string& out, const T& value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+
+// RowBinary: numbers as they are, texts after their length (LEB128), a Nullable value after a byte that is 1 for NULL.
+void append_binary(std::string& out, const duckdb::DataChunk& chunk, std::size_t row, const std::vector<RowKind>& kinds) {
+  for (std::size_t column = 0; column < kinds.size(); ++column) {
+    const duckdb_vector vector = chunk.column(column);
+    const bool null = is_null(vector, row);
+    if (!kinds[column].key) {
+      out += null ? '\1' : '\0';
+      if (null) continue;
+    }
+    if (kinds[column].type == 'i') {
+      append_raw(out, whole_at(chunk, column, row));
+    } else if (kinds[column].type == 'd') {
+      append_raw(out, static_cast<const double*>(duckdb_vector_get_data(vector))[row]);
+    } else {
+      const std::string_view text = text_at(chunk, column, row);
+      std::size_t size = text.size();
+      for (; size >= 128; size >>= 7) out += static_cast<char>((size & 127) | 128);
+      out += static_cast<char>(size);
+      out += text;
+    }
+  }
 }
 
 // Parquet or CSV files of a path, as a table function of DuckDB.
@@ -111,19 +159,23 @@ class FleetFiles final : public FleetSource {
 
   core::Status write_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns, const std::vector<std::string>& nodes,
                           const std::string& file) override {
-    AACO_ASSIGN(const bool escape, needs_escapes());
-    std::string list;
-    for (const auto& [name, type] : fleet_row_columns()) {
-      const std::string text = "replace(replace(replace(" + name + ", '\\', '\\\\'), chr(9), '\\t'), chr(10), '\\n')";
-      list += (list.empty() ? "" : ", ") + (type == "VARCHAR" && escape ? text + " AS " + name : name);
-    }
-    std::string of_nodes;
+    std::string list, of_nodes;
+    for (const auto& [name, type] : fleet_row_columns()) list += (list.empty() ? "" : ", ") + name;
     for (const std::string& node : nodes) of_nodes += (of_nodes.empty() ? " AND node IN (" : ", ") + duckdb::literal(node);
     if (!of_nodes.empty()) of_nodes += ")";
-    return connection_.run(
-        fmt::format("COPY (SELECT {} FROM fleet_minutes WHERE minute_unix_ns >= {} AND minute_unix_ns < {}{}) TO {} (FORMAT csv, "
-                    "DELIMITER '\t', QUOTE '', ESCAPE '', NULLSTR '\\N', HEADER false)",
-                    list, from_unix_ns, to_unix_ns, of_nodes, duckdb::literal(file)));
+    AACO_ASSIGN(auto cursor,
+                connection_.query(fmt::format("SELECT {} FROM fleet_minutes WHERE minute_unix_ns >= {} AND minute_unix_ns < {}{}",
+                                              list, from_unix_ns, to_unix_ns, of_nodes)));
+    std::string bytes;
+    while (true) {
+      AACO_ASSIGN(const auto chunk, cursor.next());
+      if (!chunk.valid() || chunk.size() == 0) break;
+      for (std::size_t row = 0; row < chunk.size(); ++row) append_binary(bytes, chunk, row, row_kinds_);
+    }
+    std::ofstream out(file, std::ios::binary | std::ios::trunc);
+    if (!out.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush())
+      return core::fail(core::ErrorCode::io, "cannot write " + file, "free space in the folder for temporary files");
+    return {};
   }
 
   core::Result<std::vector<std::string>> nodes() override {
@@ -157,17 +209,6 @@ class FleetFiles final : public FleetSource {
   }
 
  private:
-  // Whether any text has a character that tab-separated rows escape: looking once is cheaper than replacing in every row.
-  core::Result<bool> needs_escapes() {
-    if (escapes_) return *escapes_;
-    std::string any;
-    for (const auto& [name, type] : fleet_row_columns())
-      if (type == "VARCHAR") any += (any.empty() ? "" : " OR ") + fmt::format("regexp_matches({}, '[\\\\\t\n]')", name);
-    AACO_ASSIGN(auto cursor, connection_.query("SELECT CAST(count(*) AS BIGINT) FROM fleet_minutes WHERE " + any));
-    AACO_ASSIGN(const auto chunk, cursor.next());
-    escapes_ = chunk.valid() && chunk.size() == 1 && whole_at(chunk, 0, 0) > 0;
-    return *escapes_;
-  }
   // Sums and counts in fixed types.
   static std::string typed(const std::string& sql, trace::FleetGroup group) {
     std::string names = "node, unit, model, work, place, bin, minutes, copies, is_late, delay";
@@ -202,7 +243,7 @@ class FleetFiles final : public FleetSource {
   core::TemporaryDirectory spill_;
   duckdb::Database database_;
   duckdb::Connection connection_;
-  std::optional<bool> escapes_;
+  std::vector<RowKind> row_kinds_ = row_kinds();
 };
 
 }  // namespace

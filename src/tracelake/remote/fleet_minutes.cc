@@ -21,9 +21,8 @@ constexpr std::int64_t kMinuteOfRowsNs = 60'000'000'000;
 constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfRowsNs;
 constexpr std::int64_t kRowsPerChunk = 300'000;
 constexpr std::size_t kMaxSenders = 4;
-constexpr std::size_t kMinutesBatchBytes = std::size_t{128} << 20;
 
-// A server with the nodes whose rows it stores. Rows of a cluster go straight to their shards: parsing them costs the most, and
+// A server with the nodes whose rows it stores. Rows of a cluster go straight to their shards: reading them costs the most, and
 // all shards do it at once.
 struct Destination {
   RemoteServer server;
@@ -31,23 +30,13 @@ struct Destination {
   std::vector<std::string> nodes;  // empty: all
 };
 
-core::Status send_lines(const Destination& to, const std::string& text) {
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = std::min(text.size(), at + kMinutesBatchBytes);
-    if (end < text.size()) end = text.rfind('\n', end) + 1;
-    AACO_TRY(to.server.insert(to.statement, text.substr(at, end - at)));
-    at = end;
-  }
-  return {};
-}
-
 // As the Distributed table does it; the shards are listed in the order of the cluster.
 core::Result<std::vector<Destination>> destinations_of(const RemoteServer& server, FleetSource& source) {
   std::vector<std::string> columns;
   for (const auto& [name, type] : fleet_row_columns()) columns.push_back(name);
   std::vector<Destination> out;
   if (server.target().shards.empty()) {
-    out.push_back({server, fleet_minutes_insert(server.target(), columns), {}});
+    out.push_back({server, fleet_minutes_insert(server.target(), columns) + " FORMAT RowBinary", {}});
     return out;
   }
   for (const std::string& shard : server.target().shards) {
@@ -55,7 +44,7 @@ core::Result<std::vector<Destination>> destinations_of(const RemoteServer& serve
     target.url = shard;
     target.cluster.clear();
     target.shards.clear();
-    std::string statement = fleet_minutes_insert(target, columns);
+    std::string statement = fleet_minutes_insert(target, columns) + " FORMAT RowBinary";
     out.push_back({RemoteServer(std::move(target)), std::move(statement), {}});
   }
   AACO_ASSIGN(const auto nodes, source.nodes());
@@ -67,9 +56,10 @@ core::Result<std::vector<Destination>> destinations_of(const RemoteServer& serve
 // Sends chunks beside the preparation of the next ones, a few at a time.
 class Senders {
  public:
-  core::Status send(const Destination& to, std::string text) {
+  core::Status send(const Destination& to, std::string rows) {
     if (under_way_.size() == kMaxSenders) AACO_TRY(wait_for_first());
-    under_way_.push_back(std::async(std::launch::async, [&to, text = std::move(text)] { return send_lines(to, text); }));
+    under_way_.push_back(std::async(
+        std::launch::async, [&to, rows = std::move(rows)]() mutable { return to.server.insert(to.statement, std::move(rows)); }));
     return {};
   }
   core::Status finish() {
@@ -172,22 +162,23 @@ core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const 
   AACO_ASSIGN(const FleetExtent extent, source->extent());
   AACO_TRY(prepare_fleet_minutes(server));
   AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make(std::filesystem::temp_directory_path().string(), "aaco-push"));
-  const std::string file = core::join_path(folder.path(), "rows.tsv");
+  const std::string file = core::join_path(folder.path(), "rows.bin");
   AACO_ASSIGN(const auto destinations, destinations_of(server, *source));
-  std::int64_t rows = 0;
   const std::int64_t stride = time_of_chunk(extent);
   const std::int64_t first = extent.first_unix_ns / kMinuteOfRowsNs * kMinuteOfRowsNs;
+  const std::int64_t chunks = (extent.last_unix_ns - first) / stride + 1;
   Senders senders;
-  for (std::int64_t from = first; extent.rows > 0 && from <= extent.last_unix_ns; from += stride)
+  for (std::int64_t chunk = 0; extent.rows > 0 && chunk < chunks; ++chunk) {
+    const std::int64_t from = first + chunk * stride;
     for (const Destination& to : destinations) {
       AACO_TRY(source->write_rows(from, from + stride, to.nodes, file));
-      AACO_ASSIGN(std::string text, core::read_file(file, std::int64_t{4} << 30));
-      rows += std::count(text.begin(), text.end(), '\n');
-      AACO_TRY(senders.send(to, std::move(text)));
-      AACO_TRY(progress(rows));
+      AACO_ASSIGN(std::string rows, core::read_file(file, std::int64_t{4} << 30));
+      if (!rows.empty()) AACO_TRY(senders.send(to, std::move(rows)));
     }
+    AACO_TRY(progress(extent.rows * (chunk + 1) / chunks));
+  }
   AACO_TRY(senders.finish());
-  return rows;
+  return extent.rows;
 }
 
 core::Result<std::unique_ptr<FleetSource>> open_remote_fleet(RemoteServer server) {
