@@ -172,7 +172,10 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
                "remove --duration to let it finish, or observe it with --pid");
   draft.phase("record", begin, end);
   telemetry.finish(draft.sink(), draft.manifest());
-  if (plane) plane->finish(draft.sink(), draft.manifest());
+  if (plane) {
+    plane->finish(draft.sink(), draft.manifest());
+    AACO_TRY(store_stacks(*plane, draft.writer()));
+  }
   if (hooked) hooked->finish(observed, draft);
   trace::Outcome& what = draft.manifest().outcome;
   what.model = request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0]);
