@@ -9,11 +9,11 @@ const kFixes = 3;
 const kDominant = 0.85; // of a level: its contents say more
 const kTry = /^try:\s*/;
 
-// The first level that tells something: what fills nearly everything is opened.
+// The first level that tells something: a part that fills nearly everything is opened.
 function levelOf(entries: Entry[]): Entry[] {
   const total = entries.reduce((sum, one) => sum + one.total_ns, 0);
   const most = entries[0];
-  return most && most.children.length > 1 && most.total_ns >= total * kDominant ? levelOf(most.children) : entries;
+  return most?.level === 'part' && most.children.length > 1 && most.total_ns >= total * kDominant ? levelOf(most.children) : entries;
 }
 
 function Times({ entries }: { entries: Entry[] }) {
