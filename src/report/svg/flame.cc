@@ -93,9 +93,9 @@ std::optional<std::string> draw_flame(const TimeNode& root, const std::string& t
   return svg.finish();
 }
 
-TimeNode node_of(const OperatingSystem::Frame& frame, int depth) {
+TimeNode wait_node(const OperatingSystem::Frame& frame, int depth) {
   TimeNode node{frame.name, frame.total_ns, depth <= 1 ? kThreadSlot : frame.kernel ? kKernelSlot : kUserSlot, {}};
-  for (const auto& child : frame.children) node.children.push_back(node_of(child, depth + 1));
+  for (const auto& child : frame.children) node.children.push_back(wait_node(child, depth + 1));
   return node;
 }
 
@@ -111,7 +111,7 @@ std::optional<std::string> plot_flame(const ReportModel& model) {
 std::optional<std::string> plot_waits(const ReportModel& model) {
   const auto& system = model.sections.operating_system;
   if (!system || !system->waits) return std::nullopt;
-  return draw_flame(node_of(*system->waits, 0), "Off-CPU flame graph",
+  return draw_flame(wait_node(*system->waits, 0), "Off-CPU flame graph",
                     "from top to bottom: thread, functions of the program, functions of the kernel (light)", "time off the CPU",
                     model);
 }

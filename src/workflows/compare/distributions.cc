@@ -21,7 +21,7 @@ std::vector<double> sorted_iterations(const ComparedSide& side) {
   return all;
 }
 
-Distributions::Side side_of(const std::vector<double>& sorted, double low_ns, double high_ns) {
+Distributions::Side binned_side(const std::vector<double>& sorted, double low_ns, double high_ns) {
   Distributions::Side side;
   side.count.assign(kBins, 0);
   side.total = static_cast<std::int64_t>(sorted.size());
@@ -55,8 +55,8 @@ std::optional<Distributions> distributions_of(const ComparedSide& a, const Compa
   out.low_ns = std::min(of_a.front(), of_b.front());
   out.high_ns = std::max(stats::quantile_of_sorted(of_a, kInnerQuantile), stats::quantile_of_sorted(of_b, kInnerQuantile));
   if (!(out.high_ns > out.low_ns)) return std::nullopt;
-  out.a = side_of(of_a, out.low_ns, out.high_ns);
-  out.b = side_of(of_b, out.low_ns, out.high_ns);
+  out.a = binned_side(of_a, out.low_ns, out.high_ns);
+  out.b = binned_side(of_b, out.low_ns, out.high_ns);
   return out;
 }
 
