@@ -89,7 +89,7 @@ describe('the page of a comparison', { skip: chromiumMissing }, () => {
   on('lays both distributions over each other', 'compared', {}, async (page) => {
     assert.equal(await page.locator('.overlay-a, .overlay-b').count(), 2);
     assert.equal(await page.locator('.overlay-hit').count(), 4);
-    assert.match(await page.locator('.overlay figcaption').innerText(), /100 iterations[^]*50 iterations/);
+    assert.match(await page.locator('.overlay figcaption').innerText(), /100\siterations[^]*50\siterations/);
   });
   on('shows markup in values as text', 'compared', {}, async (page) => {
     assert.match(await page.locator('#changed').innerText(), /<\/script><b>disabled/);
