@@ -29,7 +29,7 @@ aaco_part_pkg(zstd libzstd)
 aaco_part_pkg(simdjson simdjson)
 aaco_part_pkg(crypto libcrypto)
 aaco_part_pkg(httplib cpp-httplib)
-aaco_part_pkg(bpf libbpf)
+aaco_part_pkg(bpf "libbpf;libelf")  # libelf is a part of libbpf
 aaco_part_pkg(xgboost xgboost)
 
 # ONNX Runtime is opened at run time: only its C header is needed to build.

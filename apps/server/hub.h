@@ -44,7 +44,8 @@ class Hub {
     access_.emplace(std::move(secrets), std::move(hosts), clock_, tls);
   }
 
-  // Reads the lake's index in the background, so that the first list does not wait for it. Call once; requests may come meanwhile.
+  // Reads the lake's index in the background, so that the first list does not wait for it. Call once; requests may come
+  // meanwhile.
   void warm_lists();
 
   boost::asio::io_context& io() { return io_; }

@@ -17,6 +17,7 @@ struct WatchOptions {
   std::int64_t process_id = 0;
   // false: only children started from now on are watched, not the process itself, until stop_adopting().
   bool with_itself = true;
+  bool with_stacks = true;  // of threads that leave their CPU by themselves
   // Attach methods to try for each event, in this order.
   std::vector<std::string> ways = {"tp_btf", "raw_tp", "tracepoint"};
 };
@@ -27,6 +28,15 @@ struct Attachment {
   std::string way;     // "tp_btf", "raw_tp", "tracepoint"; empty: not at all
   std::string reason;  // why earlier methods failed
 };
+
+// Where a thread left its CPU by itself, and how long it was off in total.
+struct OffCpuStack {
+  std::string thread;               // its name
+  std::vector<std::string> frames;  // outermost first; the kernel's end in kKernelFrame; "[libc.so.6]": a file without symbols
+  std::int64_t total_ns = 0, count = 0;
+  bool operator==(const OffCpuStack&) const = default;
+};
+inline constexpr const char* kKernelFrame = "_[k]";  // as the tools for folded stacks mark them
 
 // The eBPF collector: scheduler, memory, interrupt and block-layer events of a process and all its descendants,
 // filtered in the kernel. Starts paused. Call all members from one thread; a separate thread, which is not watched itself,
@@ -47,6 +57,8 @@ class SchedulerWatch {
   virtual void finish(trace::Sink& sink) = 0;
 
   [[nodiscard]] virtual const std::vector<Attachment>& attachments() const = 0;
+  // Most time first; complete after finish(). Frames of user code as far as it keeps frame pointers.
+  virtual std::vector<OffCpuStack> off_cpu_stacks() = 0;
   // Events read, kept and lost; complete after finish().
   [[nodiscard]] virtual trace::Account account() const = 0;
 };

@@ -27,13 +27,23 @@ Json to_json(const OperatingSystem::Reason& reason) {
   return out;
 }
 
+Json to_json(const OperatingSystem::Frame& frame) {
+  Json children = Json::array();
+  for (const auto& child : frame.children) children.push(to_json(child));
+  return Json::object(
+      {{"name", frame.name}, {"total_ns", frame.total_ns}, {"kernel", frame.kernel}, {"children", std::move(children)}});
+}
+
 }  // namespace
 
 Json to_json(const OperatingSystem& section) {
   Json threads = Json::array(), reasons = Json::array();
   for (const auto& thread : section.threads) threads.push(to_json(thread));
   for (const auto& reason : section.reasons) reasons.push(to_json(reason));
-  return Json::object({{"thread_count", section.thread_count}, {"threads", std::move(threads)}, {"reasons", std::move(reasons)}});
+  Json out =
+      Json::object({{"thread_count", section.thread_count}, {"threads", std::move(threads)}, {"reasons", std::move(reasons)}});
+  if (section.waits) out.set("waits", to_json(*section.waits));
+  return out;
 }
 
 }  // namespace aaco::report

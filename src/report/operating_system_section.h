@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,17 @@ struct OperatingSystem {
     std::int64_t count = 0, total_ns = 0, longest_ns = 0;
     std::int64_t bytes = 0;  // 0: not of data
   };
+  // Where threads waited: a thread, then the functions of its stack, outermost first.
+  struct Frame {
+    std::string name;
+    double total_ns = 0;
+    bool kernel = false;
+    std::vector<Frame> children;  // most time first; small ones are left out
+  };
   std::int64_t thread_count = 0;
   std::vector<Thread> threads;  // the most active
   std::vector<Reason> reasons;  // most time first
+  std::optional<Frame> waits;   // of all threads; empty: no stacks were recorded
 };
 
 core::Json to_json(const OperatingSystem& section);

@@ -9,6 +9,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "hardware/fingerprint.h"
+#include "workflows/compare/distributions.h"
 #include "workflows/diff_cause.h"
 #include "workflows/diff_evidence.h"
 #include "workflows/diff_metrics.h"
@@ -46,6 +47,7 @@ struct DiffOutcome {
   std::optional<SuspectedCause> cause;
   std::string recommendation;                                    // what to do next
   std::optional<analytics::tracediff::TraceDifference> kernels;  // of two traces
+  std::optional<Distributions> distributions;                    // of the iterations or steps
   std::vector<IdleCauseChange> idle_causes;                      // of two traces, the largest difference first
   std::vector<std::string> notes;                                // what the reader should know besides
 };

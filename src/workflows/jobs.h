@@ -47,6 +47,7 @@ struct JobVerb {
   bool own_output = false;  // standard output is not the program's: its JSON goes to a file (--report-to)
   std::vector<std::string_view> fixed;
   std::vector<JobOption> options;
+  std::string_view folder_option = {};  // "--out": names the folder of the job's files
 };
 
 // Every verb that can be a job, with the options that a client may set.

@@ -73,6 +73,31 @@ class Ebpf(program.ProgramTest):
         self.assertIn('observer.effect_ratio', metrics)
         self.assertIn('Operating system activity', self.aaco('report', 'tag:joined').output)
 
+    def test_stacks_of_waiting_threads(self):
+        self.record('stacks', 'sleep 0.3; exit 7')
+        self.watched('stacks')
+        folded = self.bundle('stacks') / 'telemetry/off_cpu.folded'
+        if not folded.exists():
+            self.skipTest('this kernel walks no stacks for programs')
+        lines = [line.rsplit(' ', 1) for line in folded.read_text().splitlines()]
+        slept = sum(int(ns) for frames, ns in lines if frames.startswith('sleep'))
+        self.assertGreaterEqual(slept, 290_000_000, lines)
+        report = self.aaco('report', 'tag:stacks', '--json').json()
+        waits = report['extra']['operating_system']['waits']
+        self.assertEqual(waits['total_ns'], sum(int(ns) for _, ns in lines))
+        self.assertIn('sleep', [thread['name'] for thread in waits['children']])
+        drawing = self.aaco('report', 'tag:stacks', '-f', 'svg', '--plot', 'waits')
+        self.assertEqual(drawing.code, 0, drawing.errors)
+        self.assertIn('Off-CPU flame graph', drawing.output)
+        self.assertEqual(self.aaco('verify', 'tag:stacks').code, 0)
+
+    def test_without_stacks_the_plot_is_refused(self):
+        outcome = self.aaco('record', '--no-report', '--tag', 'plain', '--', 'true')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        refused = self.aaco('report', 'tag:plain', '-f', 'svg', '--plot', 'waits')
+        self.assertNotEqual(refused.code, 0)
+        self.assertIn("no data for the plot 'waits'", refused.errors)
+
     def test_sleep_is_divided_by_its_cause(self):
         for fault, generator, cause in (('sleep', 'timer', 'timer'), ('sleep', 'futex', 'timer'), ('io_storm', 'read', 'io')):
             tag = fault + generator

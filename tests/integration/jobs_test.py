@@ -43,7 +43,7 @@ class JobsCase(program.ProgramTest):
 
     def policy(self, **keys):
         file = self.folder / 'policy.yaml'
-        base = {'verbs': ['run', 'record', 'import', 'diff', 'ab', 'gate', 'analyze', 'compare', 'llm']}
+        base = {'verbs': ['run', 'record', 'import', 'diff', 'ab', 'gate', 'analyze', 'compare', 'optimize', 'llm']}
         file.write_text(json.dumps(base | keys))
         return '--policy', str(file)
 
@@ -72,6 +72,20 @@ class JobsTest(JobsCase):
         self.assertEqual([one['id'] for one in listed['jobs']], [diff['id'], job['id']])
         self.assertEqual(server.json('/api/v1/jobs?state=failed')[1]['found'], 0)
         self.assertIn('aaco_jobs{state="done"} 2', server.ask('/metrics')[1])
+
+    def test_a_search_writes_below_its_job(self):
+        self.need_runtime()
+        server = self.serve(*self.policy())
+        _, job = self.start(server, 'optimize', model='mlp', budget='2s', fix=['graph_level=baseline'])
+        ended = self.reach(server, job['id'], 'done', 'failed')
+        self.assertEqual(ended['state'], 'done', ended)
+        self.assertIn(ended['exit_code'], (0, 4))  # a gain was proven, or none was
+        folder = self.lake / '.jobs' / f'{job["id"]}.files'
+        self.assertIn(f'--out={folder}', ended['command'])
+        self.assertTrue(folder.is_dir())
+        self.assertIn('proven', json.dumps(server.json(f'/api/v1/jobs/{job["id"]}/result')[1]))
+        for fields in ({'model': 'mlp', 'out': '/tmp'}, {'budget': '2s'}, {'model': '../x.onnx'}):
+            self.assertEqual(self.start(server, 'optimize', **fields)[0], 400, fields)
 
     def test_one_measurement_at_a_time_and_cancel(self):
         self.need_runtime()

@@ -115,7 +115,9 @@ TEST(ReportSvg, EveryPlotOfHostileNamesIsClosed) {
     const auto svg = render_svg(sample::hostile(), plot);
     if (!svg) continue;
     EXPECT_TRUE(svg->ends_with("</svg>\n")) << plot;
-    EXPECT_EQ(svg->find("<script"), std::string::npos) << plot;
+    const bool searched = plot == "flame" || plot == "waits";  // have one script, their own
+    EXPECT_EQ(svg->find("<script") != std::string::npos, searched) << plot;
+    EXPECT_EQ(svg->rfind("<script"), svg->find("<script")) << plot;
     EXPECT_EQ(svg->find("<img"), std::string::npos) << plot;
   }
 }

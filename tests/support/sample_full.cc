@@ -67,8 +67,11 @@ void add_sections(report::Sections& sections) {
                                              {{"all_reduce", 8, 4, 2'000, 500, 4'096, 1e9, 1.75e9, 1.75, "mixed"}},
                                              {{1, "all_reduce", 2, 1'000, 500, 1}},
                                              {{3, "all_reduce", "0", 10, 2, 8, 1'024, 400, 500, 1, "arrival"}}};
-  sections.operating_system =
-      report::OperatingSystem{1, {{"python", 11, 10, 100, 20, 30, 1, 2}}, {{"block_io", "read", "pread", 3, 90, 40, 4'096}}};
+  sections.operating_system = report::OperatingSystem{
+      1,
+      {{"python", 11, 10, 100, 20, 30, 1, 2}},
+      {{"block_io", "read", "pread", 3, 90, 40, 4'096}},
+      report::OperatingSystem::Frame{"all threads", 100, false, {{"python", 100, false, {{"futex_wait", 60, true, {}}}}}}};
   report::Scaling scaling;
   scaling.summary = {"the highest throughput with batch 8", "high"};
   const report::Scaling::Value value{100, trace::Interval{90, 110}};

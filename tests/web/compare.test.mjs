@@ -29,9 +29,11 @@ const regression = {
     { kernel: 'gone_kernel', change: 'gone', verdict: 'unknown', delta_ns: -500, baseline: { calls_per_step: 1, mean_ns: 500, per_step_ns: 500 }, candidate: { calls_per_step: 0, mean_ns: 0, per_step_ns: 0 } },
     { kernel: 'slow_kernel', change: 'slower', verdict: 'slower', delta_ns: 1500, baseline: { calls_per_step: 1, mean_ns: 1000, per_step_ns: 1000 }, candidate: { calls_per_step: 1, mean_ns: 2500, per_step_ns: 2500 } }] },
   ab: { ended: 'decided', wall_ns: 9e9, rounds: [{ change_ratio: 0.2, pairs: 8, b_first: true, a_median_ns: 1e7, b_median_ns: 1.2e7 }] },
+  distributions: { scope: 'iteration', low_ns: 9e6, high_ns: 1.4e7,
+    baseline: { total: 100, p50_ns: 1e7, p90_ns: 1.1e7, p99_ns: 1.2e7, count: [20, 60, 15, 5] }, candidate: { total: 50, p50_ns: 1.2e7, p90_ns: 1.3e7, p99_ns: 2e7, count: [0, 5, 25, 20] } },
   notes: ['a note with 3 ms'],
 };
-const refused = { ...regression, verdict: 'not-comparable', comparable: false, confidence: 0, statistics: [], root_cause: undefined, kernels: undefined, ab: undefined, evidence: undefined, notes: [] };
+const refused = { ...regression, distributions: undefined, verdict: 'not-comparable', comparable: false, confidence: 0, statistics: [], root_cause: undefined, kernels: undefined, ab: undefined, evidence: undefined, notes: [] };
 
 function write(name, data) {
   const page = readFileSync(template, 'utf8').replace('__AACO_REPORT_DATA__', () => data.replace(/</g, '\\u003c')).replace('__AACO_REPORT_TEXT__', 'text');
@@ -79,6 +81,15 @@ describe('the page of a comparison', { skip: chromiumMissing }, () => {
     const rows = await page.locator('#kernels tbody tr').allInnerTexts();
     assert.match(rows[0], /slow_kernel/);
     assert.doesNotMatch(rows[1], /unknown/);
+  });
+  on('adds the kernels up to the whole', 'compared', {}, async (page) => {
+    const sum = (await page.locator('.kernel-sum').innerText()).replace(/\u00a0/g, ' ');
+    assert.match(sum, /\+1\.00 µs of the listed kernels = \+1\.00 µs per step/);
+  });
+  on('lays both distributions over each other', 'compared', {}, async (page) => {
+    assert.equal(await page.locator('.overlay-a, .overlay-b').count(), 2);
+    assert.equal(await page.locator('.overlay-hit').count(), 4);
+    assert.match(await page.locator('.overlay figcaption').innerText(), /100\siterations[^]*50\siterations/);
   });
   on('shows markup in values as text', 'compared', {}, async (page) => {
     assert.match(await page.locator('#changed').innerText(), /<\/script><b>disabled/);

@@ -32,8 +32,8 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.equal((await text(page, 'h1')).replace(/\u00a0/g, ' '), json('cpu').verdict.text);
     assert.match(await text(page, '.confidence'), /High confidence/);
   });
-  on('shows the three numbers with their intervals', 'cpu', {}, async (page) => {
-    assert.deepEqual((await page.locator('.tile-value').allInnerTexts()).map((one) => one.replace(/\s/g, ' ')), ['22.6 ms', '27.9 ms', '44.0 items/s']);
+  on('shows the numbers with their intervals, and the hardware efficiency', 'cpu', {}, async (page) => {
+    assert.deepEqual((await page.locator('.tile-value').allInnerTexts()).map((one) => one.replace(/\s/g, ' ')), ['22.6 ms', '27.9 ms', '44.0 items/s', '64.0 %']);
     assert.match((await page.locator('.tile-interval').allInnerTexts())[0], /22\.57.*22\.65.*ms/s);
   });
   on('warns before anything else', 'cpu', {}, async (page) => {
@@ -41,9 +41,10 @@ describe('the report page', { skip: chromiumMissing }, () => {
     const order = await page.evaluate(() => [...document.querySelectorAll('.headline, .warnings, section')].map((one) => one.id));
     assert.deepEqual(order, ['verdict', 'warnings', 'time', 'why', 'advice', 'hardware', 'timeline', 'latency', 'telemetry', 'environment', 'sources', 'metrics']);
   });
-  on('fits verdict, numbers and warnings on one screen', 'cpu', { width: 1280, height: 900 }, async (page) => {
-    const box = await page.locator('.warnings').boundingBox();
-    assert.ok(box.y + box.height <= 900, `the warnings end at ${box.y + box.height}`);
+  on('fits verdict, numbers, warnings, time and fixes on one screen', 'cpu', { width: 1400, height: 900 }, async (page) => {
+    const box = await page.locator('.glance').boundingBox();
+    assert.equal(await page.locator('.glance-fixes li').count(), 3);
+    assert.ok(box.y + box.height <= 900, `the first screen ends at ${box.y + box.height}`);
   });
   on('leaves sections without data out', 'empty', {}, async (page) => {
     assert.equal(await page.locator('section').count(), 0);
@@ -51,6 +52,27 @@ describe('the report page', { skip: chromiumMissing }, () => {
   });
 
   // Where the time went.
+  on('draws the times as a flame graph that can be searched and zoomed', 'gpu', {}, async (page) => {
+    assert.equal(await page.locator('#time .flame-frame').count(), 0); // drawn when it is opened
+    await page.locator('#time .flame-fold summary').click();
+    const frames = page.locator('#time .flame-frame');
+    const all = await frames.count();
+    assert.ok(all > 4, `${all} frames`);
+    const names = await frames.allInnerTexts();
+    const leaf = names.filter(Boolean).at(-1);
+    await page.locator('#time .flame input').fill(leaf.toUpperCase());
+    assert.match(await text(page, '#time .flame [role=status]'), /\d+\sframes?, [\d.]+\s%\sof/);
+    assert.ok(await page.locator('#time .flame-frame.dim').count() > 0);
+    await page.locator('#time .flame input').fill('nothing is called this');
+    assert.match(await text(page, '#time .flame [role=status]'), /^0\sframes, 0/);
+    await page.locator('#time .flame input').fill('');
+    await frames.nth(1).focus();
+    await page.keyboard.press('Enter');
+    const [root, chosen] = [await frames.nth(0).boundingBox(), await frames.nth(1).boundingBox()];
+    assert.ok(Math.abs(root.width - chosen.width) < 2, 'the chosen frame has the whole width');
+    await page.getByRole('button', { name: 'Show all', exact: true }).click();
+    assert.equal(await frames.count(), all);
+  });
   on('opens the bar level by level and closes it again', 'gpu', {}, async (page) => {
     assert.equal(await page.locator('.stack').count(), 2);
     await page.locator('.stack').nth(1).locator('button').first().click();
@@ -84,7 +106,7 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.equal(await page.locator('.stack').nth(1).locator('button').first().getAttribute('aria-expanded'), 'true');
   });
   on('sorts and filters the table of nodes', 'gpu', {}, async (page) => {
-    await page.locator('#time details summary').click();
+    await page.locator('#time details:not(.flame-fold) > summary').click();
     await page.getByRole('tab', { name: /Nodes/ }).click();
     const table = page.locator('#share-panel');
     await table.getByRole('searchbox').fill('layers.7/');
@@ -94,7 +116,7 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.match(await text(table, 'tbody tr .name'), /input_layernorm/);
   });
   on('shows a whole kernel name in the row that is opened', 'gpu', {}, async (page) => {
-    await page.locator('#time details summary').click();
+    await page.locator('#time details:not(.flame-fold) > summary').click();
     await page.getByRole('tab', { name: /kernels/ }).click();
     await page.locator('#share-panel .row-open').first().click();
     assert.equal(await text(page, '#share-panel .full-name'), json('gpu').time.kernels[0].name);

@@ -25,6 +25,8 @@ class EventSource {
   virtual void forget(std::uint32_t process) = 0;
   // Appends what is in the rings, each ring in order of time.
   virtual void read(std::vector<WireEvent>& events) = 0;
+  // Addresses of a stack of an event, innermost first; empty where there is none.
+  [[nodiscard]] virtual std::vector<std::uint64_t> stack(std::int32_t key) const = 0;
   [[nodiscard]] virtual SourceCounts counts() const = 0;
   [[nodiscard]] virtual const std::vector<Attachment>& attachments() const = 0;
 };

@@ -16,8 +16,11 @@ std::int64_t signed_of(std::uint64_t value) { return static_cast<std::int64_t>(v
 
 }  // namespace
 
-IntervalBuilder::IntervalBuilder(trace::Sink& sink, ThreadName thread_name, InterruptName interrupt_name)
-    : sink_(sink), thread_name_(std::move(thread_name)), interrupt_name_(std::move(interrupt_name)) {}
+IntervalBuilder::IntervalBuilder(trace::Sink& sink, ThreadName thread_name, InterruptName interrupt_name, OffCpu off_cpu)
+    : sink_(sink),
+      thread_name_(std::move(thread_name)),
+      interrupt_name_(std::move(interrupt_name)),
+      off_cpu_(std::move(off_cpu)) {}
 
 void IntervalBuilder::begin_window(std::int64_t time_ns) {
   window_begin_ns_ = time_ns;
@@ -50,12 +53,24 @@ void IntervalBuilder::enter(Thread& thread, State state, std::int64_t time_ns, t
   thread.detail = detail;
   thread.call = {};
   thread.other = 0;
+  if (state != State::unknown)
+    return;  // a wait without a wakeup is told when the thread runs already: its stack stays until then
+  thread.call_number = wire_call_none;
+  thread.user_stack = thread.kernel_stack = wire_no_stack;
 }
 
 void IntervalBuilder::emit(trace::SchedEventRow& row) {
   row.thread_name = name(thread_name_(static_cast<std::uint32_t>(row.process_id), static_cast<std::uint32_t>(row.thread_id)));
   sink_.add(row);
   ++rows_;
+}
+
+// Only of a leaving that was heard: what was off since before the window has no stack.
+void IntervalBuilder::tell_off_cpu(std::uint32_t id, const Thread& thread, std::int64_t duration_ns) {
+  if (!off_cpu_ || (thread.user_stack < 0 && thread.kernel_stack < 0)) return;
+  off_cpu_({thread_name_(thread.process, id), thread.process, thread.user_stack, thread.kernel_stack,
+            thread.call_number != wire_call_none ? call_name(thread.call_number) : std::string()},
+           duration_ns);
 }
 
 void IntervalBuilder::leave(std::uint32_t id, Thread& thread, std::int64_t time_ns, std::uint32_t woken_by) {
@@ -74,7 +89,7 @@ void IntervalBuilder::leave(std::uint32_t id, Thread& thread, std::int64_t time_
       row.kind = name("run_queue");
       thread.waited_ns += row.duration_ns;
       break;
-    default: row.kind = name("off_cpu");
+    default: row.kind = name("off_cpu"); tell_off_cpu(id, thread, row.duration_ns);
   }
   const std::uint32_t other = woken_by != 0 ? woken_by : thread.other;
   if (other != 0) row.other_thread_id = other;
@@ -140,6 +155,9 @@ void IntervalBuilder::on_switch(const WireEvent& event) {
     } else {
       enter(prev, State::off, time_ns, name(off_cpu_reason(event.state)));
       if (event.call != wire_call_none) prev.call = name(call_name(event.call));
+      prev.call_number = event.call;
+      prev.user_stack = event.user_stack;
+      prev.kernel_stack = event.kernel_stack;
     }
   }
   if (event.value != 0) {

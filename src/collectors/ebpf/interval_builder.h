@@ -24,6 +24,15 @@ std::string call_name(std::int32_t call);
 // Why a thread that left its CPU by itself does not run: sleep, disk_sleep, io, stopped, traced, idle.
 std::string_view off_cpu_reason(std::uint32_t state);
 
+// Where a thread was when it left its CPU by itself.
+struct OffCpuKey {
+  std::string thread;
+  std::uint32_t process = 0;
+  std::int32_t user_stack = wire_no_stack, kernel_stack = wire_no_stack;
+  std::string call;  // empty: none, or unknown
+  auto operator<=>(const OffCpuKey&) const = default;
+};
+
 // Turns the kernel's events, in order of time, into intervals of each thread: running, waiting for a CPU, off its CPU. Recording
 // happens in windows; what reaches over the border of one is cut there, so that the rows of a window say what happened in
 // it. A thread that was first seen in the middle of something was in it since the window's beginning.
@@ -36,7 +45,8 @@ class IntervalBuilder {
   // `thread_name` and `interrupt_name` are asked when a row is made.
   using ThreadName = std::function<std::string(std::uint32_t process, std::uint32_t thread)>;
   using InterruptName = std::function<std::string(std::uint32_t number)>;
-  IntervalBuilder(trace::Sink& sink, ThreadName thread_name, InterruptName interrupt_name);
+  using OffCpu = std::function<void(const OffCpuKey&, std::int64_t duration_ns)>;
+  IntervalBuilder(trace::Sink& sink, ThreadName thread_name, InterruptName interrupt_name, OffCpu off_cpu = {});
 
   void begin_window(std::int64_t time_ns);
   void add(const WireEvent& event);
@@ -56,6 +66,7 @@ class IntervalBuilder {
     std::uint32_t process = 0;
     std::uint32_t other = 0;  // who took its CPU, or woke it
     trace::NameId detail, call;
+    std::int32_t call_number = wire_call_none, user_stack = wire_no_stack, kernel_stack = wire_no_stack;  // of `off`
     // A time off the CPU that no wakeup ended: how much of it was a wait is known when the thread leaves its CPU.
     std::optional<std::int64_t> unwoken_since_ns;
     trace::NameId unwoken_detail, unwoken_call;
@@ -80,11 +91,13 @@ class IntervalBuilder {
   void on_exit(const WireEvent& event);
   trace::SchedEventRow row_of(const WireEvent& event, trace::NameId kind);
   void emit(trace::SchedEventRow& row);
+  void tell_off_cpu(std::uint32_t id, const Thread& thread, std::int64_t duration_ns);
   trace::NameId name(std::string_view text) { return sink_.name(text); }
 
   trace::Sink& sink_;
   ThreadName thread_name_;
   InterruptName interrupt_name_;
+  OffCpu off_cpu_;
   std::unordered_map<std::uint32_t, Thread> threads_;
   std::unordered_map<std::uint32_t, std::int64_t> last_switch_ns_;  // of each CPU, as far as heard
   std::deque<std::pair<std::int64_t, std::uint32_t>> ended_;        // when, which thread; oldest first

@@ -117,6 +117,7 @@ class Kernel final : public EventSource {
     const std::string btf_path = options.root.at("/sys/kernel/btf/vmlinux");
     types_.reset(core::exists(btf_path) ? btf__parse(btf_path.c_str(), nullptr) : nullptr);
     layout_ = read_layout(tracefs_of(options.root), without_layout_);
+    layout_.with_stacks = options.with_stacks ? 1 : 0;
     layout_.switch_has_state = argument_count(types_.get(), "sched_switch").value_or(0) >= 4 ? 1 : 0;
     layout_.issue_has_queue = argument_count(types_.get(), "block_rq_issue").value_or(1) >= 2 ? 1 : 0;
     AACO_TRY(choose(options));
@@ -144,6 +145,13 @@ class Kernel final : public EventSource {
     into_ = nullptr;
   }
 
+  [[nodiscard]] std::vector<std::uint64_t> stack(std::int32_t key) const override {
+    std::vector<std::uint64_t> addresses(wire_stack_depth);
+    if (key < 0 || bpf_map_lookup_elem(map("stacks"), &key, addresses.data()) != 0) return {};
+    addresses.erase(std::find(addresses.begin(), addresses.end(), 0U), addresses.end());
+    return addresses;
+  }
+
   [[nodiscard]] SourceCounts counts() const override {
     SourceCounts counts;
     std::vector<WireCounts> each(static_cast<std::size_t>(cpus_));
@@ -155,6 +163,7 @@ class Kernel final : public EventSource {
         counts.total.lost[kind] += one.lost[kind];
       }
       counts.total.untracked += one.untracked;
+      counts.total.stacks_lost += one.stacks_lost;
     }
     return counts;
   }
@@ -166,6 +175,10 @@ class Kernel final : public EventSource {
   core::Status choose(const WatchOptions& options) {
     for (const EventPlan& plan : event_plans()) choice_.push_back(first_way(plan, options));
     if (complete() && try_load(choice_)) return {};
+    if (layout_.with_stacks != 0) {  // a kernel that does not walk stacks for programs
+      layout_.with_stacks = 0;
+      if (complete() && try_load(choice_)) return {};
+    }
     for (std::size_t i = 0; i < choice_.size(); ++i) {
       if (!choice_[i].way.empty()) try_one_by_one(i, options);
       if (choice_[i].way.empty() && event_plans()[i].required)

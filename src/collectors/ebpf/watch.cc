@@ -12,6 +12,7 @@
 
 #include "collectors/ebpf/event_source.h"
 #include "collectors/ebpf/interval_builder.h"
+#include "collectors/ebpf/stack_book.h"
 #include "collectors/ebpf/thread_names.h"
 #include "core/clock.h"
 
@@ -39,7 +40,10 @@ struct Window {
 class Watch final : public SchedulerWatch {
  public:
   Watch(std::unique_ptr<EventSource> source, const WatchOptions& options)
-      : source_(std::move(source)), names_(options.root), process_(static_cast<std::uint32_t>(options.process_id)) {
+      : source_(std::move(source)),
+        names_(options.root),
+        book_(options.root),
+        process_(static_cast<std::uint32_t>(options.process_id)) {
     reader_ = std::thread([this] { read_along(); });
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return reader_ready_; });
@@ -83,6 +87,8 @@ class Watch final : public SchedulerWatch {
 
   [[nodiscard]] const std::vector<Attachment>& attachments() const override { return source_->attachments(); }
 
+  std::vector<OffCpuStack> off_cpu_stacks() override { return book_.stacks(); }
+
   [[nodiscard]] trace::Account account() const override {
     trace::Account account;
     account.source = "ebpf";
@@ -97,6 +103,8 @@ class Watch final : public SchedulerWatch {
     }
     if (counts.untracked > 0)
       account.notes.push_back(std::to_string(counts.untracked) + " processes, threads or requests not tracked (limit reached)");
+    if (counts.stacks_lost > 0)
+      account.notes.push_back(std::to_string(counts.stacks_lost) + " stacks of waiting threads lost (stack map full)");
     for (const Attachment& attached : source_->attachments()) {
       if (attached.way.empty()) {
         account.state = trace::Account::State::partial;
@@ -144,7 +152,11 @@ class Watch final : public SchedulerWatch {
       beyond_memory_ += static_cast<std::int64_t>(pending_.size() - std::max(before, kMaxEvents));
       pending_.resize(std::max(before, kMaxEvents));
     }
-    for (std::size_t i = before; i < pending_.size(); ++i) note_end(pending_[i]);
+    const std::int64_t now_ns = core::monotonic_ns();
+    for (std::size_t i = before; i < pending_.size(); ++i) {
+      book_.note(pending_[i], *source_, now_ns);
+      note_end(pending_[i]);
+    }
   }
 
   // A process that has ended leaves the tree: its number may be another's soon.
@@ -174,7 +186,8 @@ class Watch final : public SchedulerWatch {
     if (!builder_ || &sink != sink_) {
       builder_.emplace(
           sink, [this](std::uint32_t process, std::uint32_t thread) { return names_.of_thread(process, thread); },
-          [this](std::uint32_t number) { return names_.of_interrupt(number); });
+          [this](std::uint32_t number) { return names_.of_interrupt(number); },
+          [this](const OffCpuKey& key, std::int64_t duration_ns) { book_.add(key, duration_ns); });
       sink_ = &sink;
     }
     for (auto event = events.begin(); event != later; ++event) feed(*event, windows);
@@ -216,6 +229,7 @@ class Watch final : public SchedulerWatch {
 
   std::unique_ptr<EventSource> source_;
   ThreadNames names_;
+  StackBook book_;  // note() under the mutex; add() and stacks() by the caller's thread, whose sums note() does not touch
   std::uint32_t process_;
   std::thread reader_;
   std::mutex mutex_;  // what both threads touch: down to ended_processes_

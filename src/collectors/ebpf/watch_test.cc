@@ -45,6 +45,7 @@ class FakeSource final : public EventSource {
     events.insert(events.end(), kernel_.waiting.begin(), kernel_.waiting.end());
     kernel_.waiting.clear();
   }
+  [[nodiscard]] std::vector<std::uint64_t> stack(std::int32_t) const override { return {}; }
   [[nodiscard]] SourceCounts counts() const override { return kernel_.counts; }
   [[nodiscard]] const std::vector<Attachment>& attachments() const override { return kernel_.attachments; }
 

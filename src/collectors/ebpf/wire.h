@@ -44,6 +44,7 @@ enum {
 #define WIRE_TIMER 0xffffffffu
 enum { wire_tree_member = 1, wire_tree_parent = 2 };
 enum { wire_call_none = -1, wire_max_processes = 16384, wire_max_threads = 65536, wire_max_requests = 4096 };
+enum { wire_no_stack = -1, wire_stack_depth = 127, wire_max_stacks = 16384 };
 
 struct WireEvent {
   WireU64 time_ns;  // CLOCK_MONOTONIC
@@ -57,6 +58,8 @@ struct WireEvent {
   WireU16 kind;
   WireU16 cpu;
   WireU32 state;
+  WireI32 user_stack;  // of a switch by which thread leaves its CPU by itself: keys of the map `stacks`, or wire_no_stack
+  WireI32 kernel_stack;
 };
 
 // What this side tells the kernel's while it works.
@@ -70,6 +73,7 @@ struct WireCounts {
   WireU64 seen[wire_kinds];
   WireU64 lost[wire_kinds];  // the ring was full
   WireU64 untracked;         // processes and requests for which a map had no place
+  WireU64 stacks_lost;       // stacks for which the map had no place
 };
 
 // Where the fields of a tracepoint lie (its `format` file says so; they move between kernels), and what this kernel has.
@@ -84,11 +88,12 @@ struct WireLayout {
   WireU32 complete_device, complete_sector;
   WireU32 gpu_queue_fence, gpu_queue_number, gpu_run_fence, gpu_run_number, gpu_done_fence, gpu_done_number;
   WireU32 switch_has_state;  // the BTF form of sched_switch passes prev's state
+  WireU32 with_stacks;       // of threads that leave their CPU by themselves
   WireU32 issue_has_queue;   // the BTF form of block_rq_issue passes the queue first (before Linux 5.11)
 };
 // NOLINTEND(readability-identifier-naming)
 
 #ifdef __cplusplus
-static_assert(sizeof(WireEvent) == 56);
+static_assert(sizeof(WireEvent) == 64);
 }  // namespace aaco::collectors::ebpf
 #endif

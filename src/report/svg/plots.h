@@ -14,6 +14,7 @@ std::optional<std::string> plot_operators(const ReportModel& model);     // time
 std::optional<std::string> plot_timeline(const ReportModel& model);
 std::optional<std::string> plot_telemetry(const ReportModel& model);
 std::optional<std::string> plot_flame(const ReportModel& model);  // part -> operator type -> node -> kernel, widths by time
+std::optional<std::string> plot_waits(const ReportModel& model);  // off-CPU flame graph
 std::optional<std::string> plot_roofline(const ReportModel& model);
 
 }  // namespace aaco::report

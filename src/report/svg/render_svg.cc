@@ -14,7 +14,7 @@ namespace aaco::report {
 core::Result<std::string> render_svg(const ReportModel& model, std::string_view plot) {
   using Plot = std::optional<std::string> (*)(const ReportModel&);
   constexpr std::array<Plot, kSvgPlots.size()> kPlots = {plot_latency,   plot_distribution, plot_operators, plot_timeline,
-                                                         plot_telemetry, plot_flame,        plot_roofline};
+                                                         plot_telemetry, plot_flame,        plot_roofline,  plot_waits};
   for (std::size_t i = 0; i < kSvgPlots.size(); ++i) {
     if (kSvgPlots[i] != plot) continue;
     if (std::optional<std::string> drawing = kPlots[i](model)) return *std::move(drawing);

@@ -102,6 +102,8 @@ void Svg::text(double x, double y, std::string_view words, const TextStyle& styl
   out_ += fmt::format(">{}</text>\n", escape(words));
 }
 
+void Svg::script(std::string_view code) { out_ += fmt::format("<script><![CDATA[{}]]></script>\n", code); }
+
 std::string Svg::finish() {
   out_ += "</svg>\n";
   return std::move(out_);

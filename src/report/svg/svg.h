@@ -35,6 +35,9 @@ class Svg {
   void text(double x, double y, std::string_view words, const TextStyle& style);
   void text(double x, double y, std::string_view words) { text(x, y, words, TextStyle()); }
 
+  // `code` must not have "]]>".
+  void script(std::string_view code);
+
   std::string finish();
 
  private:

@@ -66,6 +66,27 @@ TEST(RenderSvg, NoDataIsNotFound) {
 TEST(RenderSvg, UnknownPlotNamesTheNearest) {
   EXPECT_NE(render_svg({}, "flames").error().message.find("'flame'"), std::string::npos);
 }
+TEST(RenderSvg, WaitsAreDrawnByTheirTimes) {
+  using Frame = OperatingSystem::Frame;
+  ReportModel model;
+  model.sections.operating_system = OperatingSystem{
+      1,
+      {},
+      {},
+      Frame{
+          "all threads", 4e9, false, {{"main", 3e9, false, {{"</title>]]>futex_wait", 3e9, true, {}}}}, {"io", 1e9, false, {}}}}};
+  const std::string svg = render_svg(model, "waits").value();
+  EXPECT_NE(svg.find("Off-CPU flame graph"), std::string::npos);
+  EXPECT_NE(svg.find("<title>main: 3"), std::string::npos);
+  EXPECT_NE(svg.find(" of the time off the CPU</title>"), std::string::npos);
+  EXPECT_EQ(svg.find("</title>]]>"), std::string::npos);
+  EXPECT_NE(svg.find("<script>"), std::string::npos) << "it can be searched";
+}
+TEST(RenderSvg, WaitsOfASessionWithoutStacksAreRefused) {
+  ReportModel model;
+  model.sections.operating_system = OperatingSystem{1, {}, {}, {}};
+  EXPECT_EQ(render_svg(model, "waits").error().code, core::ErrorCode::not_found);
+}
 TEST(RenderSvg, HistogramOfOneValue) {
   ReportModel model;
   model.histogram = {{5e6, 5e6, 3}};

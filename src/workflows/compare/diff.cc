@@ -130,6 +130,7 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
     rule.mean_error = analytics::regression::kMeanErrorShare * (1 - request.level);
   }
   outcome.metrics = analytics::regression::compare(metrics, options);
+  outcome.distributions = distributions_of(a, b);
   take(decide(outcome.metrics, rule), outcome);
   outcome.evidence = find_evidence(a, b);
   outcome.kernels = kernel_differences(a, b, outcome.notes);

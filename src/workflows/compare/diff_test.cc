@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/random.h"
 #include "tests/support/source_dir.h"
@@ -150,6 +152,38 @@ TEST(SuspectedCause, IsThePartThatMovesMost) {
   decided.verdict = stats::Verdict::equivalent;
   evidence.duration_part_ns = 900'000;
   EXPECT_EQ(cause(), "") << "nothing changed";
+}
+
+TEST(Distributions, BothSidesShareTheirBins) {
+  const auto both = distributions_of(side("a", 1e6), side("b", 1.3e6));
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->a.count.size(), both->b.count.size());
+  EXPECT_EQ(std::accumulate(both->a.count.begin(), both->a.count.end(), std::int64_t{0}), kSessions * kIterations);
+  EXPECT_EQ(std::accumulate(both->b.count.begin(), both->b.count.end(), std::int64_t{0}), both->b.total);
+  EXPECT_LT(both->a.p99_ns, both->b.p50_ns);
+  EXPECT_TRUE(compared(side("a", 1e6), side("b", 1.3e6)).distributions);
+}
+
+TEST(Distributions, AStallDoesNotFlattenOtherBins) {
+  ComparedSide b = side("b", 1e6);
+  b.sessions[0].iterations[3] = 1e12;
+  const auto both = distributions_of(side("a", 1e6), b);
+  ASSERT_TRUE(both);
+  EXPECT_LT(both->high_ns, 2e6);
+  EXPECT_GE(both->b.count.back(), 1);
+}
+
+TEST(Distributions, NothingToDraw) {
+  EXPECT_FALSE(distributions_of({}, side("b", 1e6)));
+  ComparedSide steps = side("b", 1e6), few = side("b", 1e6), constant = side("b", 1e6);
+  for (auto& session : steps.sessions) session.scope = "step";
+  for (auto& session : few.sessions) session.iterations.resize(1);
+  for (auto& session : constant.sessions) std::fill(session.iterations.begin(), session.iterations.end(), 5.0);
+  EXPECT_FALSE(distributions_of(side("a", 1e6), steps));
+  EXPECT_FALSE(distributions_of(side("a", 1e6), few));
+  EXPECT_FALSE(distributions_of(constant, constant));
+  for (auto& session : few.sessions) session.iterations.assign(100, std::nan(""));
+  EXPECT_FALSE(distributions_of(side("a", 1e6), few));
 }
 
 }  // namespace

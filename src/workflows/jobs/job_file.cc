@@ -10,6 +10,7 @@ namespace {
 using core::Json;
 
 constexpr std::int64_t kMaxJobFile = 1 << 20;
+constexpr std::string_view kResultFolder = ".files";
 constexpr std::string_view kStates[] = {"queued", "running", "done", "failed", "cancelled", "interrupted"};
 
 }  // namespace
@@ -78,8 +79,15 @@ core::Status JobFolder::write(const Job& job) const {
   return core::write_file_atomic(file(job.id, ".json"), document.dump() + "\n");
 }
 
+std::vector<std::string> JobFolder::with_results(const JobVerb& verb, std::string_view id, std::vector<std::string> words) const {
+  if (!verb.folder_option.empty()) words.push_back(std::string(verb.folder_option) + "=" + file(id, kResultFolder));
+  return words;
+}
+
 void JobFolder::remove(std::string_view id) const {
-  for (const std::string_view ending : {".json", ".log", ".result", ".progress"}) (void)core::remove_tree(file(id, ending));
+  for (const std::string_view ending : {std::string_view(".json"), std::string_view(".log"), std::string_view(".result"),
+                                        std::string_view(".progress"), kResultFolder})
+    (void)core::remove_tree(file(id, ending));
 }
 
 }  // namespace aaco::workflows

@@ -13,6 +13,9 @@ class JobFolder {
  public:
   explicit JobFolder(std::string path) : path_(std::move(path)) {}
   [[nodiscard]] const std::string& path() const { return path_; }
+  // The words with the folder for what the verb writes besides its result, where it does.
+  [[nodiscard]] std::vector<std::string> with_results(const JobVerb& verb, std::string_view id,
+                                                      std::vector<std::string> words) const;
   [[nodiscard]] std::string file(std::string_view id, std::string_view ending) const;
 
   // Every stored job, oldest first; damaged files are skipped.

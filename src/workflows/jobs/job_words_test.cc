@@ -46,6 +46,15 @@ TEST(JobWords, OfARun) {
               ElementsAre("run", "--json", "--no-report", "--model=resnet50", "--iterations=100", "--telemetry"));
 }
 
+TEST(JobWords, OfAnOptimization) {
+  EXPECT_THAT(*words("optimize", {{"model", "resnet50"}, {"budget", "2m"}, {"slo", "p99=20ms"}, {"fix", "threads=2"}}),
+              ElementsAre("optimize", "--json", "--model=resnet50", "--budget=2m", "--slo=p99=20ms", "--fix=threads=2"));
+  EXPECT_EQ(refusal("optimize", {{"budget", "2m"}}), kInvalid);
+  EXPECT_EQ(refusal("optimize", {{"model", "../net.onnx"}}), kInvalid);
+  EXPECT_EQ(refusal("optimize", {{"model", "m"}, {"out", "/tmp/x"}}), kInvalid);  // the server chooses the folder
+  EXPECT_EQ(refusal("optimize", {{"model", "m"}, {"budget", "-1s"}}), kInvalid);
+}
+
 TEST(JobWords, SidesOfAbFollowTheirDashes) {
   EXPECT_THAT(*words("ab", {{"a_model", "mlp"}, {"a_threads", "1"}, {"b_threads", "2"}, {"duration", "5s"}}),
               ElementsAre("ab", "--json", "--duration=5s", "--", "--model=mlp", "--threads=1", "--", "--threads=2"));

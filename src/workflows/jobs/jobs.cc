@@ -182,7 +182,7 @@ core::Result<Job> StoredJobs::start(std::string_view verb, const JobFields& fiel
   job.id = core::make_session_id(clock.now_ns(core::ClockId::realtime), core::system_entropy()).text;
   job.verb = found->name;
   job.state = "queued";
-  job.words = std::move(words);
+  job.words = folder_.with_results(*found, job.id, std::move(words));
   job.measures = found->measures;
   if (job.verb == "gate")  // of stored sessions: nothing is measured
     job.measures = std::none_of(fields.begin(), fields.end(), [](const auto& field) { return field.first == "session"; });

@@ -79,7 +79,12 @@ core::Status LoadWatch::start(SessionDraft& draft) {
 void LoadWatch::finish(SessionDraft& draft) {
   collectors_->end();
   if (collectors_->telemetry) collectors_->telemetry->finish(draft.sink(), draft.manifest());
-  if (collectors_->plane) collectors_->plane->finish(draft.sink(), draft.manifest());
+  if (collectors_->plane) {
+    collectors_->plane->finish(draft.sink(), draft.manifest());
+    if (const auto stored = store_stacks(*collectors_->plane, draft.writer()); !stored)
+      draft.warn("ebpf.no_stacks", "the stacks of waiting threads were not stored: " + stored.error().message,
+                 stored.error().remedy);
+  }
   if (metrics_) metrics_->finish(draft.sink());
 }
 

@@ -176,7 +176,10 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
                "remove --duration to let it finish, or observe it with --pid");
   draft.phase("record", begin, end);
   telemetry.finish(draft.sink(), draft.manifest());
-  if (plane) plane->finish(draft.sink(), draft.manifest());
+  if (plane) {
+    plane->finish(draft.sink(), draft.manifest());
+    AACO_TRY(store_stacks(*plane, draft.writer()));
+  }
   if (hooked) hooked->finish(observed, draft);
   if (auto marked = ranges.finish(draft.sink()); !marked.source.empty()) draft.manifest().accounts.push_back(std::move(marked));
   trace::Outcome& what = draft.manifest().outcome;

@@ -120,8 +120,10 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
   measured.rss_peak_bytes = core::resident_peak_bytes();
   if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
   WatchedCalls watched;
-  if (plane)
+  if (plane) {
     watched = finish_with_calls(*plane, measured.loop.instrumented, ::getpid(), ::gettid(), draft.sink(), draft.manifest());
+    AACO_TRY(store_stacks(*plane, draft.writer()));
+  }
   blocks.store(draft.sink());
   const NoiseFound noise = watch_noise(blocks, measured.loop.plain, request.drop_disturbed, draft, services.paths);
   measured.noise = noise_summary(noise.document);

@@ -49,6 +49,20 @@ class JoiningSink final : public trace::PartialSink {
   Texts details_, calls_;
 };
 
+// A line per stack, as the tools for flame graphs read it: THREAD;FRAME;FRAME NANOSECONDS.
+std::string folded(const std::vector<collectors::OffCpuStack>& stacks) {
+  std::string text;
+  for (const collectors::OffCpuStack& stack : stacks) {
+    std::string thread = stack.thread.empty() ? "thread" : stack.thread;
+    for (char& c : thread)
+      if (c == ';' || static_cast<unsigned char>(c) < 0x20) c = ':';
+    text += thread;
+    for (const std::string& frame : stack.frames) text += ";" + frame;
+    text += " " + std::to_string(stack.total_ns) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 SchedulerPlane::SchedulerPlane(std::int64_t process_id, bool with_itself) {
@@ -93,6 +107,7 @@ void SchedulerPlane::finish(trace::Sink& sink, trace::SessionManifest& manifest,
   } else {
     watch_->finish(sink);
   }
+  folded_stacks_ = folded(watch_->off_cpu_stacks());
   trace::Account account = watch_->account();
   if (account.state != trace::Account::State::ok) {
     std::string what = account.dropped_total() > 0 ? std::to_string(account.dropped_total()) + " of " +
@@ -103,6 +118,10 @@ void SchedulerPlane::finish(trace::Sink& sink, trace::SessionManifest& manifest,
   }
   manifest.accounts.push_back(std::move(account));
   watch_.reset();
+}
+
+core::Status store_stacks(const SchedulerPlane& plane, tracelake::BundleWriter& writer) {
+  return plane.folded_stacks().empty() ? core::Status() : writer.write(kOffCpuFile, plane.folded_stacks());
 }
 
 WatchedCalls finish_with_calls(SchedulerPlane& plane, std::span<const runner::TimedCall> calls, std::int64_t process_id,

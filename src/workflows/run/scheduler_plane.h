@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "analytics/scheduling.h"
@@ -13,6 +14,7 @@
 #include "runner/loop.h"
 #include "trace/session.h"
 #include "trace/sink.h"
+#include "tracelake/bundle.h"
 
 namespace aaco::workflows {
 
@@ -34,13 +36,20 @@ class SchedulerPlane final : public runner::Instrument {
     analytics::scheduling::IterationJoin& iterations;
     analytics::scheduling::SleepCauses& sleep;
   };
+  // The stacks of waiting threads as folded text (docs/how_to/watch_the_operating_system.md); empty before finish().
+  [[nodiscard]] const std::string& folded_stacks() const { return folded_stacks_; }
   // Ends watching: rows go to `sink`, and into `joins` where there are any; account and warnings into the manifest.
   void finish(trace::Sink& sink, trace::SessionManifest& manifest, const Joins* joins = nullptr);
 
  private:
   std::unique_ptr<collectors::SchedulerWatch> watch_;
   std::optional<core::Error> refusal_;
+  std::string folded_stacks_;
 };
+
+inline constexpr const char* kOffCpuFile = "telemetry/off_cpu.folded";
+// Where the threads waited, into the session; call after finish(). Nothing where no stack was heard.
+core::Status store_stacks(const SchedulerPlane& plane, tracelake::BundleWriter& writer);
 
 // Several instruments as one.
 class Instruments final : public runner::Instrument {

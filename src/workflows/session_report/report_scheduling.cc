@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/files.h"
 #include "workflows/session/table_metrics.h"
+#include "workflows/session_report/wait_tree.h"
 
 namespace aaco::workflows {
 namespace {
@@ -48,7 +50,9 @@ core::Status fill_scheduling(report::ReportModel& model, const std::string& sess
   AACO_ASSIGN(const Summary summary, scheduling_summary(session_path));
   if (summary.empty()) return {};
   model.sections.operating_system =
-      OperatingSystem{static_cast<std::int64_t>(summary.threads().size()), threads_of(summary), reasons_of(summary)};
+      OperatingSystem{static_cast<std::int64_t>(summary.threads().size()), threads_of(summary), reasons_of(summary), {}};
+  if (const auto folded = core::read_file(core::join_path(session_path, "telemetry/off_cpu.folded")))
+    model.sections.operating_system->waits = wait_tree(*folded);
   return {};
 }
 

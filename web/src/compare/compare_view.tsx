@@ -10,6 +10,7 @@ import { TipLayer } from '../components/tip.tsx';
 import { duration, percent, plural, prose, roundPercent, text as quantityText } from '../format/quantity.ts';
 import { type KernelChange, type MetricVerdict, metricName, type RootCause, type Verdict } from '../model/verdict.ts';
 import { Forest, signedPercent, valueText } from './forest.tsx';
+import { Overlay } from './overlay.tsx';
 import { signedDuration, Waterfall } from './parts.tsx';
 
 const kTitles: Record<string, string> = { regression: 'Regression', improvement: 'Improvement', equivalent: 'Equivalent', inconclusive: 'Inconclusive', 'not-comparable': 'Not comparable' };
@@ -103,6 +104,8 @@ function Why({ cause }: { cause: RootCause }) {
 const callsText = (side: { calls_per_step: number; mean_ns: number }): string => (side.calls_per_step > 0 ? `${quantityText(side.calls_per_step, 'count')} \u00d7 ${duration(side.mean_ns)}` : '\u2013');
 
 function Kernels({ kernels }: { kernels: NonNullable<Verdict['kernels']> }) {
+  const listed = kernels.kernels.reduce((sum, one) => sum + one.delta_ns, 0);
+  const others = kernels.kernel_count - kernels.kernels.length;
   return (
     <Section id="kernels" title="Kernels" lead={prose(`Per step, kernels took ${signedDuration(kernels.delta_ns)}; ${plural(kernels.kernel_count, 'kernel')} compared, the largest differences listed.`)}>
       <DataTable<KernelChange> caption="Kernels of both sides" rows={kernels.kernels} rowKey={(one, index) => `${index}${one.kernel}`} noun="kernel" filterText={(one) => one.kernel} sortBy="delta"
@@ -113,6 +116,7 @@ function Kernels({ kernels }: { kernels: NonNullable<Verdict['kernels']> }) {
           { key: 'delta', title: 'per step', align: 'right', value: (one) => Math.abs(one.delta_ns), cell: (one) => <span class="nowrap">{signedDuration(one.delta_ns)}</span> },
           { key: 'verdict', title: 'change', cell: (one) => <>{one.change.replace(/_/g, ' ')}{one.verdict && one.verdict !== 'unknown' && one.verdict !== one.change && <span class="quiet"> ({one.verdict} per call)</span>}</> },
         ]} />
+      <p class="kernel-sum">Sum: {signedDuration(listed)} of the listed kernels{others > 0 && <> {signedDuration(kernels.delta_ns - listed)} of {plural(others, 'other kernel')}</>} = <strong>{signedDuration(kernels.delta_ns)}</strong> per step</p>
     </Section>
   );
 }
@@ -152,6 +156,7 @@ function sectionsOf(verdict: Verdict): Shown[] {
   const list: Shown[] = [];
   const add = (id: string, title: string, body: ComponentChildren) => list.push({ id, title, body });
   if (verdict.statistics.length > 0) add('metrics', 'Metrics', <Metrics verdict={verdict} />);
+  if (verdict.distributions) add('distributions', 'Distributions', <Section id="distributions" title="Distributions"><Overlay of={verdict.distributions} /></Section>);
   if (verdict.root_cause) add('why', 'Why', <Why cause={verdict.root_cause} />);
   if (verdict.kernels) add('kernels', 'Kernels', <Kernels kernels={verdict.kernels} />);
   if (verdict.differences.length > 0) add('changed', 'What differs', <Changed verdict={verdict} />);

@@ -74,6 +74,23 @@ export interface Round {
   b_median_ns: number;
 }
 
+interface DistributedSide {
+  total: number;
+  p50_ns: number;
+  p90_ns: number;
+  p99_ns: number;
+  count: number[];
+}
+
+// Latencies of both sides over the same bins of equal width; the last one has all beyond.
+export interface Distributions {
+  scope: string;
+  low_ns: number;
+  high_ns: number;
+  baseline: DistributedSide;
+  candidate: DistributedSide;
+}
+
 export interface Verdict {
   schema_version: number;
   verdict: string;
@@ -94,6 +111,7 @@ export interface Verdict {
   statistics: MetricVerdict[];
   root_cause?: RootCause;
   kernels?: { delta_ns: number; kernel_count: number; kernels: KernelChange[] };
+  distributions?: Distributions;
   ab?: { ended: string; wall_ns: number; rounds?: Round[] };
   notes: string[];
 }

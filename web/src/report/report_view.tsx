@@ -8,6 +8,7 @@ import { ThemeSwitch } from '../components/theme_switch.tsx';
 import { TipLayer } from '../components/tip.tsx';
 import { factTitle } from '../components/facts.tsx';
 import type { Report } from '../model/report.ts';
+import { AtAGlance } from '../sections/at_a_glance.tsx';
 import { ExtraSection, extraId } from '../sections/ground.tsx';
 import { Headline } from '../sections/headline.tsx';
 import { kSections } from '../sections/list.tsx';
@@ -73,6 +74,7 @@ export function ReportView({ report }: { report: Report }) {
         <main>
           <Headline report={report} />
           {parts.length > 0 || report.warnings.length > 0 ? <Warnings report={report} /> : null}
+          <AtAGlance report={report} />
           {parts.map((part) => <div key={part.id}>{part.body}</div>)}
           <footer>
             <p>Created by aaco{report.session.tool_version && ` ${report.session.tool_version}`}{report.session.id && <> from session <span class="mono">{report.session.id}</span></>}{report.session.created && `, ${report.session.created.replace('T', ' ').replace('Z', ' UTC')}`}. Report schema {report.schema_version}. Self-contained: loads nothing from the network.</p>

@@ -2,6 +2,8 @@ import { Confidence } from '../components/meter.tsx';
 import { interval, percent, prose, quantity } from '../format/quantity.ts';
 import { findMetric, metricTip, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
 
+const kEfficiency = 'hardware_efficiency'; // of the roofline, not a metric
+
 const relative = (metric: NamedMetric, of: (low: number, high: number) => number): number =>
   metric.ci95 && metric.value !== 0 ? of(metric.ci95[0], metric.ci95[1]) / Math.abs(metric.value) : 0;
 // What \u00b1 means: the half width of the 95 % interval relative to the value, as the terminal states it (src/report/quantity.h).
@@ -26,23 +28,38 @@ function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; 
   const { number, unit } = quantity(metric.value, metric.unit);
   return (
     <div class="tile">
-      <dt title={metricTip(report, metric.id)}>{metricTitle(report, metric.id)}</dt>
+      <dt title={metric.id === kEfficiency ? report.roofline?.text : metricTip(report, metric.id)}>{metric.id === kEfficiency ? 'Hardware efficiency' : metricTitle(report, metric.id)}</dt>
       <dd>
         <span class="tile-value">{number}{unit && <span class="tile-unit">{'\u00a0'}{unit}</span>}</span>
         <Whisker metric={metric} reach={reach} />
         <span class="tile-interval">
           {metric.ci95
             ? <><span>{interval(metric.ci95[0], metric.ci95[1], metric.unit)}</span><span class="quiet">{'\u00b1'}{'\u00a0'}{percent(halfWidth(metric))}</span></>
-            : report.session.kind === 'import' ? 'no CI (one trace)' : 'no CI'}
+            : metric.id === kEfficiency ? 'reached of the roofline' : report.session.kind === 'import' ? 'no CI (one trace)' : 'no CI'}
         </span>
       </dd>
     </div>
   );
 }
 
-// The first screen: what was found, how sure that is, and the three numbers that matter.
+const kTiles = 4;
+// Beside the headline's own metrics: how busy the device is, and how near the work is to what the hardware can do.
+const kMore = ['gpu.active_ratio', 'gpu.busy_ratio', 'cpu.use_ratio'];
+
+function tilesOf(report: Report): NamedMetric[] {
+  const find = (id: string) => findMetric(report, id, report.headline_of?.device);
+  const tiles = report.headline.map(find).filter((one): one is NamedMetric => one !== undefined);
+  const busy = kMore.map(find).find((one): one is NamedMetric => one !== undefined);
+  const efficiency = report.roofline?.reached_ratio;
+  const known = (ids: string[]) => tiles.some((one) => ids.includes(one.id));
+  if (tiles.length > 0 && efficiency !== undefined) tiles.push({ id: kEfficiency, value: efficiency, unit: 'ratio' });
+  if (tiles.length > 0 && tiles.length < kTiles && busy && !known(kMore)) tiles.push(busy);
+  return tiles.slice(0, kTiles);
+}
+
+// The first screen: what was found, how sure that is, and the numbers that matter.
 export function Headline({ report }: { report: Report }) {
-  const metrics = report.headline.map((id) => findMetric(report, id, report.headline_of?.device)).filter((one): one is NamedMetric => one !== undefined);
+  const metrics = tilesOf(report);
   const reach = Math.max(0.01, ...metrics.map(extent)) * 1.1;
   return (
     <header class="headline" id="verdict">

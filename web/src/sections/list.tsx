@@ -7,6 +7,7 @@ import { EnvironmentSection, MetricsSection, SourcesSection } from './ground.tsx
 import { hardwareSection } from './hardware.tsx';
 import { LatencySection } from './latency.tsx';
 import { llmSection } from './llm.tsx';
+import { operatingSystemSection } from './operating_system.tsx';
 import { collectivesSection, ratesSection } from './rates.tsx';
 import { scalingSection } from './scaling.tsx';
 import { AdviceSection, WhySection } from './statements.tsx';
@@ -28,6 +29,7 @@ export const kSections: SectionEntry[] = [
   ratesSection,
   predictionSection,
   collectivesSection,
+  operatingSystemSection,
   { id: 'timeline', title: 'Timeline', shows: ['trace'], has: (report) => report.extra?.trace || report.timeline?.rows || report.session.phases.length, view: TimelineSection },
   { id: 'latency', title: 'Latency', has: (report) => report.iterations?.rows || report.histogram || report.metrics['latency.p50_ns'], view: LatencySection },
   { id: 'telemetry', title: 'Telemetry', has: (report) => report.telemetry?.length, view: TelemetrySection },

@@ -1,5 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
+import { Flame, type Frame } from '../charts/flame.tsx';
 import { useWidth } from '../charts/use_width.ts';
+import { kOther } from '../charts/palette.ts';
 import { Facts } from '../components/facts.tsx';
 import { Name } from '../components/name.tsx';
 import { Section } from '../components/section.tsx';
@@ -192,10 +194,14 @@ function leadOf(tree: Entry[], whole: Whole) {
   return <>{first}; {shorten(titleOf(inner), 60)} alone takes {percent(inner.share_ratio)}. <span class="screen-only">Select a segment to see its contents.</span></>;
 }
 
+const frameOf = (entry: Entry): Frame => ({ name: titleOf(entry), total_ns: entry.total_ns, slot: entry.slot, children: entry.children.filter((one) => !one.remainder).map(frameOf) });
+const flameOf = (tree: Entry[], title: string): Frame => ({ name: title, total_ns: tree.reduce((sum, entry) => sum + entry.total_ns, 0), slot: kOther, children: tree.map(frameOf) });
+
 export function TimeSection({ report, id, title }: { report: Report; id: string; title: string }) {
   const tree = useMemo(() => buildTree(report), [report]);
   const whole = wholeOf(report);
   const [path, setPath] = useState<string[]>(() => firstPath(tree, report.time?.whole === 'trace'));
+  const [flame, setFlame] = useState(false);
   const [ref, width] = useWidth<HTMLDivElement>();
   const levels: { entries: Entry[]; title: string; total: number }[] = [
     { entries: tree, title: whole.title, total: tree.reduce((sum, entry) => sum + entry.total_ns, 0) },
@@ -220,6 +226,12 @@ export function TimeSection({ report, id, title }: { report: Report; id: string;
           ))}
           <Legend key={path.join('/')} entries={levels[deepest]?.entries ?? []} whole={whole} onChoose={choose(deepest)} />
         </div>
+      )}
+      {tree.some((entry) => entry.children.length > 0) && (
+        <details class="flame-fold" onToggle={(event) => setFlame(event.currentTarget.open)}>
+          <summary>Flame graph</summary>
+          {flame && <Flame root={flameOf(tree, whole.title)} title={`Flame graph: ${whole.title}`} whole={whole.share.replace('of ', '')} />}
+        </details>
       )}
       <ShareTables report={report} />
     </Section>

@@ -56,6 +56,7 @@ INLINE struct WireEvent* begin_event(u32 kind) {
   event->kind = kind;
   event->cpu = cpu;
   event->state = 0;
+  event->user_stack = event->kernel_stack = wire_no_stack;
   return event;
 }
 

@@ -73,4 +73,12 @@ struct {
   __type(value, struct request_start);
 } requests SEC(".maps");
 
+// Addresses of user and kernel stacks, innermost first, by a hash of them.
+struct {
+  __uint(type, BPF_MAP_TYPE_STACK_TRACE);
+  __uint(max_entries, wire_max_stacks);
+  __uint(key_size, sizeof(u32));
+  __uint(value_size, wire_stack_depth * sizeof(u64));
+} stacks SEC(".maps");
+
 const volatile struct WireLayout layout = {};

@@ -7,7 +7,28 @@ struct switched {
   u32 state;
   s32 call;
   u64 slice_ns, wait_ns;
+  s32 user_stack, kernel_stack;
 };
+
+// The key of a stack of the current thread; a map without a place for it is counted. A stack that cannot be walked is none.
+INLINE s32 stack_of(void* ctx, u64 flags) {
+  enum { exists = -17, no_memory = -12 };
+  long key = bpf_get_stackid(ctx, &stacks, flags);
+  if (key == exists || key == no_memory) {
+    struct WireCounts* all = this_cpu_counts();
+    if (all) all->stacks_lost++;
+  }
+  return key < 0 ? wire_no_stack : (s32)key;
+}
+
+// A thread that leaves its CPU by itself says where. The kernel's stack begins above the tracepoint.
+INLINE void note_stacks(void* ctx, struct switched* what) {
+  what->user_stack = what->kernel_stack = wire_no_stack;
+  if (!layout.with_stacks || !what->prev_process || !(what->state & wire_state_mask) || (what->state & wire_state_preempted))
+    return;
+  what->user_stack = stack_of(ctx, BPF_F_USER_STACK);
+  what->kernel_stack = stack_of(ctx, 0);
+}
 
 // The processes are 0 for threads that do not belong.
 INLINE void emit_switch(const struct switched* what) {
@@ -21,6 +42,8 @@ INLINE void emit_switch(const struct switched* what) {
   event->call = what->call;
   event->duration_ns = what->slice_ns;
   event->wait_ns = what->wait_ns;
+  event->user_stack = what->user_stack;
+  event->kernel_stack = what->kernel_stack;
   end_event(event);
 }
 
@@ -60,6 +83,7 @@ INLINE u32 state_of(struct task_struct* task) {
       what.slice_ns = FIELD(prev, se.sum_exec_runtime) - FIELD(prev, se.prev_sum_exec_runtime);                \
     if (bpf_core_field_exists(prev->sched_info.run_delay)) what.wait_ns = FIELD(prev, sched_info.run_delay);   \
   }                                                                                                            \
+  note_stacks(ctx, &what);                                                                                     \
   emit_switch(&what);                                                                                          \
   return 0;
 

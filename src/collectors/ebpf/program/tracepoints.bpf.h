@@ -28,6 +28,7 @@ SEC("tracepoint/sched/sched_switch") int tp_switch(void* ctx) {
   // The bit above the last state that is reported says: preempted.
   what.state = state & 0x100 ? wire_state_preempted : state & 0xff;
   what.call = wire_call_none;
+  note_stacks(ctx, &what);
   emit_switch(&what);
   return 0;
 }
