@@ -15,7 +15,7 @@ const session = (time, buckets) => ({
 const processes = [{ process_id: 4711, parent: 1, depth: 0, name: 'aaco', cpu_cores: 1.5, wait_ratio: 0.01, resident_bytes: 1e8, threads: 4 }, { process_id: 4712, parent: 4711, depth: 1, name: 'worker', cpu_cores: null, wait_ratio: null, resident_bytes: 9e8, threads: 2 }];
 const job = (id, state, more = {}) => ({ schema_version: 1, id, verb: 'run', state, command: ['run', '--json', '--model=resnet50'], measures: true, created: '2026-11-23T10:00:00Z', started: null, ended: null, exit_code: null, session: null, error: null, progress: null, process_id: null, ...more });
 const openapi = { openapi: '3.1.0', paths: { '/api/v1/jobs': { get: {} }, '/api/v1/jobs/{job}/cancel': { post: { requestBody: { content: { 'application/json': { schema: {} } } } } },
-  '/api/v1/jobs/run': { post: { summary: 'Measure a model', requestBody: { content: { 'application/json': { schema: { required: ['model'], properties: { model: { type: 'string' }, batch: { type: 'integer', minimum: 1, maximum: 100 }, telemetry: { type: 'boolean' }, dim: { type: 'array', items: { type: 'string' } } } } } } } } } } };
+  '/api/v1/uploads': { post: { requestBody: { content: { 'application/octet-stream': {} } } } }, '/api/v1/jobs/run': { post: { summary: 'Measure a model', requestBody: { content: { 'application/json': { schema: { required: ['model'], properties: { model: { type: 'string' }, batch: { type: 'integer', minimum: 1, maximum: 100 }, telemetry: { type: 'boolean' }, dim: { type: 'array', items: { type: 'string' } } } } } } } } } } };
 
 let mode = 'busy';
 let jobs = [];

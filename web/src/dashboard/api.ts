@@ -127,7 +127,7 @@ const kJobs = '/api/v1/jobs/';
 export function formsOf(document: OpenApi): JobForm[] {
   return Object.entries(document.paths).flatMap(([path, { post }]) => {
     const verb = path.slice(kJobs.length);
-    const schema = post?.requestBody?.content['application/json'].schema;
+    const schema = post?.requestBody?.content['application/json']?.schema;
     if (!path.startsWith(kJobs) || verb.includes('/') || !schema) return [];
     return [{ verb, summary: post?.summary ?? '', required: schema.required ?? [], properties: schema.properties ?? {} }];
   });
