@@ -58,6 +58,8 @@ class Import(program.ProgramTest):
         self.assertIn('H100', json.dumps(series))
         other = self.aaco('-q', 'import', traces[1], '--no-report', '--tag', 'another').output.strip()
         self.assertEqual(self.aaco('explain', other, '--json').json()['compared_with_sessions'], 0)
+        plain = [self.aaco('-q', 'import', traces[1], '--no-report').output.strip() for _ in range(2)]
+        self.assertEqual(self.aaco('explain', plain[1], '--json').json()['compared_with_sessions'], 0, 'untagged imports do not say what ran')
         listed = next(one for one in self.aaco('ls', '--json').json()['sessions'] if one['id'] == ids[0])
         self.assertEqual(listed['what'], 'MI300X.json, MI300X')
         self.assertEqual(self.aaco('report', ids[0], '--json').json()['title'], 'MI300X.json, MI300X')
