@@ -51,7 +51,8 @@ struct Execution {
   std::int64_t start_ns = 0, duration_ns = 0;
 };
 // Executions far slower than others of the same name, the costliest first, at most `most`. Slow ones that come back at one
-// distance are another problem size: none. Executions in order of start.
+// distance are another problem size, and those of a kernel that cost less than a ten thousandth of all executions are too small
+// to matter: none. Executions in order of start.
 std::vector<Anomaly> of_executions(std::span<const Execution> executions, const trace::NameTable& names, std::size_t most,
                                    const Thresholds& thresholds = {});
 

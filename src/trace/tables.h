@@ -240,7 +240,7 @@ AACO_TABLE(KernelGroupRow, "kernel_groups", "attribution/kernel_groups.parquet",
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"), column("device", &R::device, "GPU number in the trace"),
       column("kernel_name", &R::kernel_name, "kernel"),
-      column("family", &R::family, "gemm, convolution, attention, reduction, normalisation, softmax, elementwise, copy_transpose, embedding_gather, sort_scan, rng, collective, optimiser, delay, other"),
+      column("family", &R::family, "gemm, convolution, attention, reduction, normalisation, softmax, elementwise, copy_transpose, embedding_gather, sort_scan, rng, collective, optimiser, stencil, delay, other"),
       column("library", &R::library, "library of the kernel; empty: unknown"),
       column("parameters", &R::parameters, "JSON: tile, data types, transposes, split ... as encoded in the name; empty: none"),
       column("kernel_count", &R::kernel_count, "executions"), column("kernel_sum_ns", &R::kernel_sum_ns, "total time of the executions, ns"),

@@ -58,6 +58,8 @@ class Import(program.ProgramTest):
         self.assertIn('H100', json.dumps(series))
         other = self.aaco('-q', 'import', traces[1], '--no-report', '--tag', 'another').output.strip()
         self.assertEqual(self.aaco('explain', other, '--json').json()['compared_with_sessions'], 0)
+        plain = [self.aaco('-q', 'import', traces[1], '--no-report').output.strip() for _ in range(2)]
+        self.assertEqual(self.aaco('explain', plain[1], '--json').json()['compared_with_sessions'], 0, 'untagged imports do not say what ran')
         listed = next(one for one in self.aaco('ls', '--json').json()['sessions'] if one['id'] == ids[0])
         self.assertEqual(listed['what'], 'MI300X.json, MI300X')
         self.assertEqual(self.aaco('report', ids[0], '--json').json()['title'], 'MI300X.json, MI300X')
@@ -138,7 +140,7 @@ class Import(program.ProgramTest):
         def imported(tag, grid_of_long):
             events = []
             for number in range(60):
-                long = number % 20 == 19
+                long = number in (9, 25, 50)  # at one distance they would be another problem size
                 arguments = {'correlation': number, 'device': 0, 'stream': 7, 'grid': [grid_of_long if long else 64, 1, 1], 'block': [256, 1, 1]}
                 events.append({'ph': 'X', 'cat': 'kernel', 'name': 'copy_kernel', 'pid': 0, 'tid': 7, 'ts': 1000.0 + 300 * number,
                                'dur': (200 if long else 20) + number % 3 / 10, 'args': arguments})

@@ -44,8 +44,8 @@ void print_cause(const Context& context, std::string_view class_id, const Json& 
   const auto share = cause["span_share_ratio"].as_f64();
   if (!share) return;
   const std::string remedy(cause["remedy"].text());
-  context.print(fmt::format("{}: {} ({} of the trace).{}\n", workflows::cause_label(class_id, cause),
-                            cause["title"].text(), core::format_percent(*share), remedy.empty() ? "" : " Remedy: " + remedy));
+  context.print(fmt::format("{}: {} ({} of the trace).{}\n", workflows::cause_label(class_id, cause), cause["title"].text(),
+                            core::format_percent(*share), remedy.empty() ? "" : " Remedy: " + remedy));
 }
 
 void print_bottleneck(const Context& context, const Json& bottleneck) {

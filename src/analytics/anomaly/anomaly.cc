@@ -18,7 +18,8 @@ constexpr std::size_t kMinCount = 5;  // values, below which nothing stands out 
 constexpr std::int64_t kMinIterations = 12;
 constexpr double kMinDeviationRatio = 0.02;  // of the median: a series steadier than this is not told to be unsteady
 constexpr std::int64_t kSameSpike = 3;       // iterations between two slow ones that still belong together
-constexpr double kLevelRatio = 0.1;          // a change of level below this share is no anomaly
+constexpr double kMinExtraRatio = 1e-4;  // of the time of all executions: slow ones of a kernel that cost less matter to nobody
+constexpr double kLevelRatio = 0.1;      // a change of level below this share is no anomaly
 
 struct Normal {
   double median = 0, deviation = 0;
@@ -51,8 +52,8 @@ void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vect
   }
 }
 
-// Whether the slow ones of `count` executions come back at one distance from start to end: the same place of every step, so another
-// problem size and no anomaly. A tenth of them may be missing.
+// Whether the slow ones of `count` executions come back at one distance from start to end: the same place of every step, so
+// another problem size and no anomaly. A tenth of them may be missing.
 bool recurs(const std::vector<std::size_t>& slow, std::size_t count) {
   constexpr std::size_t kFewestRounds = 3, kMaxPeriods = 64;
   for (std::size_t k = 1; k < std::min(slow.size(), kMaxPeriods); ++k) {
@@ -158,6 +159,8 @@ std::vector<Anomaly> of_executions(std::span<const Execution> executions, const 
                                    const Thresholds& thresholds) {
   std::map<std::uint32_t, std::vector<const Execution*>> by_name;
   for (const Execution& one : executions) by_name[one.name.value].push_back(&one);
+  double all_ns = 0;
+  for (const Execution& one : executions) all_ns += static_cast<double>(one.duration_ns);
   std::vector<Anomaly> out;
   for (const auto& [id, list] : by_name) {
     if (static_cast<std::int64_t>(list.size()) < kMinIterations) continue;
@@ -167,7 +170,9 @@ std::vector<Anomaly> of_executions(std::span<const Execution> executions, const 
     std::vector<std::size_t> slow;
     for (std::size_t i = 0; i < list.size(); ++i)
       if (values[i] >= normal.median && stands_out(values[i], normal, thresholds)) slow.push_back(i);
-    if (recurs(slow, list.size())) continue;
+    double extra_ns = 0;
+    for (const std::size_t i : slow) extra_ns += values[i] - normal.median;
+    if (extra_ns < kMinExtraRatio * all_ns || recurs(slow, list.size())) continue;
     for (const std::size_t i : slow) {
       const std::string name(names.text(list[i]->name));
       out.push_back({Kind::execution, name, values[i], normal.median, deviations_of(values[i], normal), list[i]->start_ns,

@@ -8,10 +8,9 @@
 namespace aaco::analytics::fingerprint {
 namespace {
 
-constexpr auto kFamilies = std::to_array<std::string_view>({"gemm", "convolution", "attention", "reduction", "normalisation",
-                                                            "softmax", "elementwise", "copy_transpose", "embedding_gather",
-                                                            "sort_scan", "rng", "collective", "optimiser", "stencil", "delay",
-                                                            "other"});
+constexpr auto kFamilies = std::to_array<std::string_view>(
+    {"gemm", "convolution", "attention", "reduction", "normalisation", "softmax", "elementwise", "copy_transpose",
+     "embedding_gather", "sort_scan", "rng", "collective", "optimiser", "stencil", "delay", "other"});
 
 using Decoder = core::Json (*)(std::string_view);
 struct NamedDecoder {

@@ -86,7 +86,8 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
   AACO_ASSIGN(const auto domains, texts(node, "domains"));
   for (const std::string& name : domains) {
     const auto place = std::find(kDomains.begin(), kDomains.end(), name);
-    if (place == kDomains.end()) return node.error("'" + name + "' is not a domain (runtime, cpu_op, python, range, overhead, os)");
+    if (place == kDomains.end())
+      return node.error("'" + name + "' is not a domain (runtime, cpu_op, python, range, overhead, os)");
     pattern.domains.push_back(static_cast<HostDomain>(place - kDomains.begin()));
   }
   AACO_ASSIGN(pattern.any, texts(node, "any"));
@@ -118,8 +119,7 @@ core::Status CauseBook::find_own(const core::YamlNode& document) {
                                                                             {"host-operator", &own_.host_operator},
                                                                             {"start-up", &own_.start_up},
                                                                             {"allocation", &own_.allocation},
-                                                                            {"library-initialisation",
-                                                                             &own_.library_initialisation}}};
+                                                                            {"first-allocation", &own_.first_allocation}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);
     if (!found) return document.error("cause '" + std::string(id) + "' is missing");

@@ -38,7 +38,7 @@ CauseIndex GapExplainer::long_launch_cause(const Gap& gap) const {
 
 void GapExplainer::note_first_launch(std::int32_t rank, std::int64_t start_ns) { first_launches_.emplace(rank, start_ns); }
 
-// Of a launch whose work ran before the gap: the call went on after its kernel had started.
+// Of a launch whose work ran before the gap: the call continued after its kernel had started.
 CauseIndex GapExplainer::earlier_launch_cause(const Call& call) const {
   return first_launches_.contains({call.rank, call.start_ns}) ? book_->own().first_use : book_->own().blocked_launch;
 }

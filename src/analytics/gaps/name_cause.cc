@@ -54,9 +54,9 @@ HostFrame GapExplainer::frame_of(const Call& call, const Gap& gap) const {
   const std::int64_t length = call.end_ns - call.start_ns;
   if (call.is_runtime() && *call.cause == own.launch && length >= kLongLaunchNs)
     return {call.start_ns, call.end_ns, earlier_launch_cause(call), false};
-  const bool sets_up = call.is_runtime() && *call.cause == own.allocation && length >= kSetUpCallNs && gap.launch &&
-                       gap.launch->is_first;
-  const CauseIndex cause = sets_up ? own.library_initialisation : *call.cause;
+  const bool sets_up =
+      call.is_runtime() && *call.cause == own.allocation && length >= kSetUpCallNs && gap.launch && gap.launch->is_first;
+  const CauseIndex cause = sets_up ? own.first_allocation : *call.cause;
   // A system call inside a call of a library is how that library does its work.
   return {call.start_ns, call.end_ns, cause, book_->at(cause).weak || call.domain == HostDomain::os};
 }

@@ -45,7 +45,9 @@ std::vector<const GapExplainer::Call*> GapExplainer::named_frames(const Gap& gap
     for (const std::int64_t start : starts->second)
       if (start < launch.start_ns) since = std::max(since, start);
   for (const Call& call : calls_) {
-    if (call.is_runtime() || call.is_overhead() || call.domain == HostDomain::os || call.rank != gap.rank || call.thread_id != launch.thread_id) continue;
+    if (call.is_runtime() || call.is_overhead() || call.domain == HostDomain::os || call.rank != gap.rank ||
+        call.thread_id != launch.thread_id)
+      continue;
     if (call.start_ns < since || call.end_ns > launch.start_ns) continue;
     if (2 * (call.end_ns - std::max(call.start_ns, gap.start_ns)) < waited) continue;
     found.push_back(&call);

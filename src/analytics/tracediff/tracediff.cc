@@ -4,8 +4,11 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "analytics/tracediff/align.h"
+#include "analytics/tracediff/same_kernel.h"
 #include "stats/distributions.h"
 #include "stats/multiple.h"
 
@@ -133,8 +136,30 @@ std::string_view to_string(CallVerdict verdict) {
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
+namespace {
+
+// Kernels of the right side that are kernels of the left one written another way take the name they have there.
+std::map<std::string_view, std::string_view> take_names(const Tallies& left, Tallies& right) {
+  std::set<std::string_view> only_left, only_right;
+  for (const auto& [name, one] : left)
+    if (!right.contains(name)) only_left.insert(name);
+  for (const auto& [name, one] : right)
+    if (!left.contains(name)) only_right.insert(name);
+  auto renamed = written_otherwise(only_left, only_right);
+  for (const auto& [from, to] : renamed) {
+    auto node = right.extract(from);
+    node.key() = to;
+    right.insert(std::move(node));
+  }
+  return renamed;
+}
+
+}  // namespace
+
 TraceDifference compare(const std::vector<Step>& a, const std::vector<Step>& b, double threshold_ratio, double between_ratio) {
-  const Tallies left = tally(a), right = tally(b);
+  const Tallies left = tally(a);
+  Tallies right = tally(b);
+  const auto renamed = take_names(left, right);
   std::map<std::string_view, int> names;
   for (const auto& [name, one] : left) names[name] = 1;
   for (const auto& [name, one] : right) names[name] = 1;
@@ -158,7 +183,11 @@ TraceDifference compare(const std::vector<Step>& a, const std::vector<Step>& b, 
   std::stable_sort(difference.kernels.begin(), difference.kernels.end(),
                    [](const auto& x, const auto& y) { return std::abs(x.delta_ns) > std::abs(y.delta_ns); });
   const Step *first = median_step(a), *second = median_step(b);
-  if (first != nullptr && second != nullptr) difference.order_complete = align(*first, *second, difference.order);
+  if (first == nullptr || second == nullptr) return difference;
+  Step same = *second;
+  for (KernelCall& call : same)
+    if (const auto found = renamed.find(call.name); found != renamed.end()) call.name = found->second;
+  difference.order_complete = align(*first, same, difference.order);
   return difference;
 }
 

@@ -29,6 +29,12 @@ TEST(TraceDiff, NewAndGone) {
   EXPECT_EQ(difference.order[0].a_begin, 1u);
   EXPECT_EQ(difference.order[0].b_end, 2u);
 }
+TEST(TraceDiff, AKernelWrittenWithoutArgumentsIsTheSame) {
+  const auto difference = compare({{{"void k<double>(int)", 10}, {"a", 20}}}, {{{"k", 15}, {"a", 20}}});
+  EXPECT_EQ(row(difference, "void k<double>(int)").delta_ns, 5);
+  EXPECT_EQ(difference.kernels.size(), 2u);
+  EXPECT_TRUE(difference.order.empty());
+}
 TEST(TraceDiff, Slower) {
   const auto difference = compare({{{"a", 100}}, {{"a", 102}}}, {{{"a", 150}}, {{"a", 152}}});
   EXPECT_EQ(row(difference, "a").change, Change::slower);

@@ -7,9 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "analytics/bottleneck.h"
-#include "workflows/explain.h"
-
 namespace aaco::workflows {
 namespace {
 
@@ -171,11 +168,6 @@ Json beside_unknown(const Json& gpu, double span_ns) {
 }
 
 }  // namespace
-
-std::string_view cause_label(std::string_view class_id, const Json& cause) {
-  if (class_id == analytics::bottleneck::kDeviceBusy && cause.contains("idle_ns")) return "Largest avoidable part";
-  return cause["id"].text() == "unknown" ? "Cause unknown" : "Cause";
-}
 
 Json headline_cause(std::string_view class_id, bool unknown_kernels, const Json& gpu, const Json& straggler, double span_ns) {
   const auto share = [&](std::string_view key) { return gpu["bound"][key].as_f64().value_or(0); };

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "workflows/explain.h"
-
 namespace aaco::workflows {
 namespace {
 
@@ -96,15 +94,6 @@ TEST(HeadlineCause, LargestKindOfCopies) {
   EXPECT_EQ(headline_cause("copy_bound", false, one, {}, 1000)["title"].text(), "copies between the host and the device");
   one.set("copy_kinds", list_of({kind("unknown", 100)}));
   EXPECT_EQ(id("copy_bound", one), "");
-}
-
-TEST(CauseLabel, IdleTimeBesideBusyKernelsIsNoCauseOfThem) {
-  const Json idle = Json::object({{"id", "data-loading"}, {"idle_ns", 5}});
-  EXPECT_EQ(cause_label("device_busy", idle), "Largest avoidable part");
-  EXPECT_EQ(cause_label("host_waiting", idle), "Cause");
-  EXPECT_EQ(cause_label("device_busy", Json::object({{"id", "matrix-products"}})), "Cause");
-  EXPECT_EQ(cause_label("host_waiting", Json::object({{"id", "unknown"}, {"idle_ns", 5}})), "Cause unknown");
-  EXPECT_EQ(cause_label("", Json()), "Cause");
 }
 
 }  // namespace

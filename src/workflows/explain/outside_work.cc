@@ -36,24 +36,17 @@ std::optional<Part> steps_of(LoadedSession& loaded, std::int32_t rank) {
   return all;
 }
 
-// The thread of the rank that launched most work.
-core::Result<std::optional<std::int64_t>> launching_thread(const std::string& path, std::int32_t rank, trace::NameTable& names) {
-  std::map<std::uint32_t, bool> launches;  // by name
-  std::map<std::int64_t, std::int64_t> counts;
-  AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(path, names, [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
-    for (const auto& row : rows) {
-      if (row.rank != rank) continue;
-      const auto [known, fresh] = launches.try_emplace(row.name.value);
-      if (fresh)
-        known->second =
-            trace::is_gpu_runtime(names.text(row.domain)) && names.text(row.name).find("aunch") != std::string_view::npos;
-      if (known->second) ++counts[row.thread_id];
-    }
-    return {};
-  }));
-  const auto most =
-      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == counts.end() ? std::nullopt : std::optional(most->first);
+// One thread of the rank: what it launched, and what it did before and after the device's work.
+struct Thread {
+  Thread(const analytics::gaps::CauseBook& book, const trace::NameTable& names) : before(book, names), after(book, names) {}
+  std::int64_t launch_count = 0;
+  HostProfile before, after;
+};
+
+void take(HostProfile& profile, const Part& part, trace::ApiCallRow row) {
+  row.start_ns = std::max(row.start_ns, part.start_ns);
+  row.end_ns = std::min(row.end_ns, part.end_ns);
+  if (row.end_ns > row.start_ns) profile.add(row);
 }
 
 void add(std::vector<Json>& list, const analytics::gaps::NamedCause& cause, std::int64_t time_ns) {
@@ -80,24 +73,27 @@ core::Result<std::vector<Json>> host_outside(LoadedSession& loaded, const Device
   if (static_cast<double>(parts[0].length() + parts[1].length()) < kSmallPart * static_cast<double>(steps->length())) return list;
   AACO_ASSIGN(const auto book, analytics::gaps::CauseBook::load(core::join_path(paths.share, "data/gaps/causes.yaml")));
   trace::NameTable names;
-  AACO_ASSIGN(const auto thread, launching_thread(loaded.path(), device.rank, names));
-  if (!thread) return list;
-  HostProfile before(book, names), after(book, names);
-  const auto take = [&](HostProfile& profile, const Part& part, trace::ApiCallRow row) {
-    row.start_ns = std::max(row.start_ns, part.start_ns);
-    row.end_ns = std::min(row.end_ns, part.end_ns);
-    if (row.end_ns > row.start_ns) profile.add(row);
-  };
-  AACO_TRY(tracelake::scan_table<trace::ApiCallRow>(loaded.path(), names,
-                                                    [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
-                                                      for (const auto& row : rows) {
-                                                        if (row.rank != device.rank || row.thread_id != *thread) continue;
-                                                        take(before, parts[0], row);
-                                                        take(after, parts[1], row);
-                                                      }
-                                                      return {};
-                                                    }));
-  for (HostProfile* profile : {&before, &after})
+  std::map<std::int64_t, Thread> threads;
+  std::map<std::uint32_t, bool> launches;  // by name
+  AACO_TRY(tracelake::scan_where<trace::ApiCallRow>(
+      loaded.path(), names, {}, {{"arguments", "NULL"}}, [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
+        for (const auto& row : rows) {
+          if (row.rank != device.rank) continue;
+          const auto [known, fresh] = launches.try_emplace(row.name.value);
+          if (fresh)
+            known->second =
+                trace::is_gpu_runtime(names.text(row.domain)) && names.text(row.name).find("aunch") != std::string_view::npos;
+          auto& thread = threads.try_emplace(row.thread_id, book, names).first->second;
+          if (known->second) ++thread.launch_count;
+          take(thread.before, parts[0], row);
+          take(thread.after, parts[1], row);
+        }
+        return {};
+      }));
+  const auto most = std::max_element(threads.begin(), threads.end(),
+                                     [](const auto& a, const auto& b) { return a.second.launch_count < b.second.launch_count; });
+  if (most == threads.end() || most->second.launch_count == 0) return list;
+  for (HostProfile* profile : {&most->second.before, &most->second.after})
     for (const auto& share : profile->finish().shares)
       if (const auto& cause = book.at(share.cause); !cause.weak) add(list, cause, share.time_ns);
   return list;

@@ -64,6 +64,11 @@ void fill_gain(const Json& recommendation, report::Statement& advice) {
 
 }  // namespace
 
+std::string_view cause_label(std::string_view class_id, const Json& cause) {
+  if (class_id == analytics::bottleneck::kDeviceBusy && cause.contains("idle_ns")) return "Largest avoidable part";
+  return cause["id"].text() == "unknown" ? "Cause unknown" : "Cause";
+}
+
 core::Status fill_insight(report::ReportModel& model, const std::string& session_path) {
   const std::string path = core::join_path(session_path, "metrics/bottleneck.json");
   if (!core::exists(path)) return {};
