@@ -170,6 +170,15 @@ TEST(Changes, AWeeklyCycleOfADayOrMoreIsKnownFromItsFifthWeek) {
   }
 }
 
+TEST(Changes, StairsOfLikeStepsAreStepsAndNoCycle) {
+  for (const int length : {16, 20, 83}) {
+    const auto series = series_of(9 * length, [length](int i) { return i / length * 6.0; });
+    for (std::int64_t step = 1; step < 9; ++step)
+      for (std::int64_t count = step * length + 8; count <= 9 * length; count += length)
+        EXPECT_TRUE(reported(series, count, step * length)) << length << ' ' << step << ' ' << count;
+  }
+}
+
 TEST(Changes, AStepBeforeACycleIsKnownStays) {
   const auto series = series_of(200, [](int i) { return (i % 7 < 5 ? 4.0 : 0.0) + (i < 16 ? 0 : 25); });
   for (const std::int64_t count : {20, 27, 28, 35, 60, 100, 200}) EXPECT_TRUE(reported(series, count, 16)) << count;

@@ -139,7 +139,8 @@ std::optional<double> third_session_within(double distance, const CompareOptions
 }
 
 // The interval shrinks with the root of the data, and by what Student's t asks less of more sessions: how many times as much
-// until it lies on one side of the nearest threshold. Of few sessions t is most of the width.
+// until a change at this distance from the nearest threshold is detected with the power asked for, as the smallest detectable
+// change is. Of few sessions t is most of the width.
 void add_what_decides(std::size_t sessions, std::size_t iterations, const CompareOptions& options, Comparison& result) {
   const double change = result.log_change;
   const double distance = std::min(std::abs(change - std::log1p(options.threshold_ratio)),
@@ -147,7 +148,8 @@ void add_what_decides(std::size_t sessions, std::size_t iterations, const Compar
   if (distance <= 0) return;
   double times = 1;
   for (int round = 0; round < kRounds && times <= kMaxMore; ++round)
-    times = std::max(1.0, std::pow(student_t_quantile((1 + options.level) / 2, result.degrees_of_freedom * times) *
+    times = std::max(1.0, std::pow((student_t_quantile((1 + options.level) / 2, result.degrees_of_freedom * times) +
+                                    student_t_quantile(options.power, result.degrees_of_freedom * times)) *
                                        result.standard_error / distance,
                                    2));
   if (times > kMaxMore) return;

@@ -122,17 +122,21 @@ TEST(Compare, NoiseIsInconclusiveWithSuggestedSampleSize) {
 }
 
 // Student's t is most of the width that few sessions have, and goes as more come: what is told must allow for both.
-TEST(Compare, SuggestedSampleSizeSeparatesIntervalFromThreshold) {
+TEST(Compare, SuggestedSampleSizeDetectsTheDistanceFromTheThreshold) {
   const Comparison result = compared({.between = 0.03}, 0.02, 3, 50);
   ASSERT_EQ(result.verdict, Verdict::inconclusive);
   ASSERT_TRUE(result.more_sessions);
   const double distance = std::abs(result.log_change - std::log1p(0.05));
-  const auto half_width = [&](double sessions) {
-    return student_t_quantile(0.975, result.degrees_of_freedom * sessions / 3) * result.standard_error * std::sqrt(3 / sessions);
-  };
+  const auto detectable =
+      [&](double sessions) {  // as the smallest detectable change is: at the level and with the power asked for
+        const double degrees = result.degrees_of_freedom * sessions / 3;
+        return (student_t_quantile(0.975, degrees) + student_t_quantile(0.8, degrees)) * result.standard_error *
+               std::sqrt(3 / sessions);
+      };
+  EXPECT_NEAR(std::expm1(detectable(3)), result.smallest_detectable_ratio, 1e-9);
   const auto told = static_cast<double>(3 + *result.more_sessions);
-  EXPECT_LE(half_width(told), distance);
-  EXPECT_GT(half_width(told - 1.5), distance);
+  EXPECT_LE(detectable(told), distance);
+  EXPECT_GT(detectable(told - 1.5), distance);
 }
 
 TEST(Compare, SessionsThatDifferTooMuchAreNotCalledNearTheThreshold) {

@@ -23,9 +23,10 @@ constexpr double kAsGood = 0.9;                // of the best: a period that it 
 constexpr double kClip = 4;                    // median distances
 constexpr std::size_t kSample = 200;           // values whose median distance is taken
 constexpr std::size_t kNearest = 7;
-constexpr double kStays = 0.5;            // of the strength that a new period needs: a known one stays
-constexpr double kClearlyStronger = 0.1;  // another period replaces it
-constexpr double kMaxGrowth = 2;          // of the pattern, from the periods known to the next
+constexpr double kUnexplainedByStairs = 0.25;  // of the pattern's squares
+constexpr double kStays = 0.5;                 // of the strength that a new period needs: a known one stays
+constexpr double kClearlyStronger = 0.1;       // another period replaces it
+constexpr double kMaxGrowth = 2;               // of the pattern, from the periods known to the next
 
 // Less the centred moving mean over a period, for [period / 2, size - period / 2).
 std::vector<double> beside_moving_mean(std::span<const double> series, std::size_t period) {
@@ -79,6 +80,40 @@ std::size_t fundamental(const std::vector<double>& strengths, std::size_t best) 
   return best;
 }
 
+// A staircase of like steps repeats itself as well, less its trend; it is no pattern: the values never come back. Whether the
+// series, by phase and with its trend, is one or two levels per period with steps in the direction of the trend.
+bool is_staircase(std::span<const double> series, std::size_t period) {
+  const std::vector<double> distances = beside_moving_mean(series, period);
+  const std::size_t half = period / 2, last = series.size() - 1 - half;
+  const double first_mean = series[half] - distances.front(), last_mean = series[last] - distances[last - half];
+  const double slope = (last_mean - first_mean) / static_cast<double>(last - half);
+  const double rise = slope * static_cast<double>(period);
+  std::vector<double> sums{0.0}, squares{0.0};  // of two periods in a row
+  double pattern = 0;
+  for (std::size_t k = 0; k < 2 * period; ++k) {
+    std::vector<double> known;
+    for (std::size_t i = k % period; i < distances.size(); i += period) known.push_back(distances[i]);
+    const double distance = median(known), value = distance + slope * static_cast<double>(k);
+    if (k < period) pattern += distance * distance;
+    sums.push_back(sums.back() + value);
+    squares.push_back(squares.back() + value * value);
+  }
+  const auto mean = [&](std::size_t from, std::size_t to) { return (sums[to] - sums[from]) / static_cast<double>(to - from); };
+  const auto left = [&](std::size_t from, std::size_t to) {
+    return squares[to] - squares[from] - mean(from, to) * mean(from, to) * static_cast<double>(to - from);
+  };
+  for (std::size_t from = 0; from < period; ++from) {
+    const std::size_t to = from + period;
+    if (left(from, to) < kUnexplainedByStairs * pattern) return true;
+    for (std::size_t at = from + 1; at < to; ++at) {
+      const double step = mean(at, to) - mean(from, at);
+      if (step * rise > 0 && (rise - step) * rise > 0 && left(from, at) + left(at, to) < kUnexplainedByStairs * pattern)
+        return true;
+    }
+  }
+  return false;
+}
+
 std::size_t periods_of(std::size_t count, double least) { return static_cast<std::size_t>(static_cast<double>(count) / least); }
 
 }  // namespace
@@ -98,6 +133,7 @@ std::size_t find_season(std::span<const double> series, std::size_t known) {
   const double least = std::max(kMinCorrelation, kMinDeviations / std::sqrt(count));
   std::size_t found = strengths[best] < least ? 0 : fundamental(strengths, best);
   if (found > longest || strengths[found] < kCorrelationByPeriods * static_cast<double>(found) / count) found = 0;
+  if (found > 0 && is_staircase(series, found)) return 0;
   const double of_known = known < strengths.size() ? strengths[known] : 0;
   if (known > 0 && of_known >= kStays * least && (found == 0 || strengths[found] < of_known + kClearlyStronger)) return known;
   return found;

@@ -11,6 +11,7 @@ namespace aaco::stats {
 // moving mean over a period taken off, values one and two periods apart correlate by about 0.45 or more, and more with few
 // values. A period that is too long for the values to show is not mistaken for a shorter one. `known` is the period found before,
 // 0 if none: it stays unless its pattern fades or another one is clearly stronger.
+// Steps of like height and length in one direction are no pattern: the values never come back.
 std::size_t find_season(std::span<const double> series, std::size_t known = 0);
 
 // A series less its pattern, value by value.

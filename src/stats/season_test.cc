@@ -83,6 +83,13 @@ TEST(Season, RejectsSeriesWithoutAPattern) {
   EXPECT_EQ(find_season(pattern(300, 1, [](int i) { return i < 150 ? 0.0 : 20.0; })), 0U);
 }
 
+TEST(Season, RejectsStaircases) {
+  EXPECT_EQ(find_season(pattern(200, 1, [](int i) { return i / 16 * 6.0; })), 0U);
+  EXPECT_EQ(find_season(pattern(300, 0.1, [](int i) { return i / 20 * -6.0; })), 0U);
+  EXPECT_EQ(find_season(pattern(300, 0.3, [](int i) { return i / 40 * 10.0 + (i % 40 < 15 ? 0 : 6); })), 0U);
+  EXPECT_EQ(find_season(pattern(300, 0.3, [](int i) { return 0.2 * i + (i % 12 < 4 ? 8 : 0); })), 12U) << "the values come back";
+}
+
 TEST(Season, RejectsFewPeriods) {
   EXPECT_EQ(find_season(pattern(27, 0.1, [](int i) { return sine(i, 6); })), 0U);
   EXPECT_EQ(find_season(pattern(79, 0.1, [](int i) { return sine(i, 20); })), 0U);

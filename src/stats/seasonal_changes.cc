@@ -9,13 +9,13 @@
 namespace aaco::stats {
 namespace {
 
-constexpr std::size_t kFirstLook = 28;                    // values
-constexpr std::size_t kLookGrowth = 8;                    // the next look comes after an eighth more
-constexpr double kReversedByPattern = 0.35;               // of the height of a change: how much of it is left around it
-constexpr std::size_t kSamePlace = 2;                     // values
-constexpr std::size_t kLevelValues = 3, kBendReach = 12;  // of a level; after a bend, until its height is known
+constexpr std::size_t kFirstLook = 28;                     // values
+constexpr std::size_t kLookGrowth = 8;                     // the next look comes after an eighth more
+constexpr double kReversedByPattern = 0.35;                // of the height of a change: how much of it is left around it
+constexpr std::size_t kSamePlace = 2;                      // values
+constexpr std::size_t kReturnValues = 3, kBendReach = 12;  // of a level; after a bend, until its height is known
 
-std::size_t distance(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
+std::size_t places_apart(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
 
 // Median of up to `reach` values on each side of the place, bounded by the neighbouring changes: after less before.
 double height_at(std::span<const double> values, std::size_t from, std::size_t place, std::size_t to, std::size_t reach) {
@@ -25,11 +25,11 @@ double height_at(std::span<const double> values, std::size_t from, std::size_t p
 
 // Whether the values came back to the level before the change, three of them to within a share of its height.
 bool came_back(std::span<const double> series, const ReadChange& change) {
-  const auto level = [&](std::size_t from) { return median(series.subspan(from, kLevelValues)); };
-  const std::size_t away = change.index + (change.shape == FoundShape::bend ? kBendReach - kLevelValues : 0);
-  if (change.index < kLevelValues || away + kLevelValues > series.size()) return false;
-  const double before = level(change.index - kLevelValues), height = level(away) - before;
-  for (std::size_t from = away + 1; from + kLevelValues <= series.size(); ++from)
+  const auto level = [&](std::size_t from) { return median(series.subspan(from, kReturnValues)); };
+  const std::size_t away = change.index + (change.shape == FoundShape::bend ? kBendReach - kReturnValues : 0);
+  if (change.index < kReturnValues || away + kReturnValues > series.size()) return false;
+  const double before = level(change.index - kReturnValues), height = level(away) - before;
+  for (std::size_t from = away + 1; from + kReturnValues <= series.size(); ++from)
     if ((level(from) - before) * (height < 0 ? -1 : 1) < kReversedByPattern * std::abs(height)) return true;
   return false;
 }
@@ -87,9 +87,9 @@ class SeasonalReader {
       const std::size_t reach = of_pattern ? kSamePlace : std::max(kSamePlace, period_);
       const std::size_t place = kept.index;
       const auto nearest = std::min_element(found.begin(), found.end(), [place](const ReadChange& a, const ReadChange& b) {
-        return distance(a.index, place) < distance(b.index, place);
+        return places_apart(a.index, place) < places_apart(b.index, place);
       });
-      if (nearest != found.end() && distance(nearest->index, kept.index) <= reach)
+      if (nearest != found.end() && places_apart(nearest->index, kept.index) <= reach)
         nearest->index = kept.index;
       else
         found.push_back(kept);

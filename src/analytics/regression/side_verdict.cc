@@ -112,16 +112,21 @@ std::string recommend_more(const MetricResult& decided) {
   return "the change is too close to the threshold: use 'aaco ab', which interleaves both sides, or another --threshold";
 }
 
-// A median that stayed where it was does not make two sides equal whose mean regressed: rare long iterations are in the mean
-// only.
+// A median that stayed where it was does not make two sides equal whose mean may have regressed: rare long iterations are in the
+// mean only.
 std::string doubt_the_median(std::vector<MetricResult>& metrics) {
   MetricResult& first = metrics.front();
   if (first.id != kMedian || first.verdict != Verdict::equivalent) return {};
   const auto mean = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kMean; });
-  if (mean == metrics.end() || !mean->interval || mean->interval->low <= first.threshold_ratio) return {};
+  if (mean == metrics.end() || mean->verdict == Verdict::equivalent || !mean->interval ||
+      mean->delta_ratio.value_or(0) <= first.threshold_ratio)
+    return {};
   first.verdict = Verdict::inconclusive;
-  return fmt::format("the median is equivalent, but the mean changed by {}: rare long iterations; more iterations would decide",
-                     core::format_signed_percent(mean->delta_ratio.value_or(0)));
+  first.more_sessions = mean->more_sessions;
+  first.more_iterations = mean->more_iterations;
+  return fmt::format("the median is equivalent, but the mean changed by {} ({} to {}): rare long iterations; more would decide",
+                     core::format_signed_percent(*mean->delta_ratio), core::format_signed_percent(mean->interval->low),
+                     core::format_signed_percent(mean->interval->high));
 }
 
 }  // namespace

@@ -85,9 +85,9 @@ TEST(SideVerdict, FailuresDecideAgainstFasterAnswers) {
 }
 
 TEST(SideVerdict, AMedianThatStayedDoesNotHideAMeanThatRegressed) {
-  const auto sides = [](double low) {
+  const auto sides = [](double low, double delta = 0.4) {
     std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::equivalent),
-                                         metric("latency.mean_ns", Verdict::inconclusive, 0.4)};
+                                         metric("latency.mean_ns", Verdict::inconclusive, delta)};
     metrics[0].threshold_ratio = 0.05;
     metrics[1].interval = stats::Interval{low, 0.84};
     return metrics;
@@ -96,7 +96,11 @@ TEST(SideVerdict, AMedianThatStayedDoesNotHideAMeanThatRegressed) {
   const SideVerdict out = decide(metrics, {.kernels_may_decide = true});
   EXPECT_EQ(out.verdict, "inconclusive");
   EXPECT_THAT(out.notes, ElementsAre(HasSubstr("the mean changed by +40")));
-  auto within = sides(0.01);
+  auto undecided = sides(-0.04);
+  undecided[1].more_sessions = 4;
+  EXPECT_EQ(decide(undecided, {.kernels_may_decide = true}).verdict, "inconclusive");
+  EXPECT_EQ(undecided[0].more_sessions, 4);
+  auto within = sides(-0.04, 0.03);
   EXPECT_EQ(decide(within, {.kernels_may_decide = true}).verdict, "equivalent");
   auto named = sides(0.083);
   EXPECT_EQ(decide(named, kFirstDecides).verdict, "equivalent") << "the user named the metric that decides";

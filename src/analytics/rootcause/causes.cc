@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analytics/rootcause.h"
+#include "analytics/rootcause/account_rules.h"
 #include "analytics/rootcause/trained_shares.h"
 
 namespace aaco::analytics::rootcause {
@@ -14,22 +15,7 @@ namespace {
 
 using core::Json;
 
-constexpr double kCertain = 0.97;       // that a configuration which differs is a cause, before it is asked which
 constexpr double kTinyNodeNs = 20'000;  // of the operators that came: shorter ones cost about what issuing them does
-constexpr double kMinOthersWait = 0.2;  // of the wait that other processes can explain, as in data/rules/bottleneck.yaml
-constexpr double kBusyOthers = 0.15;    // CPUs that other processes keep busy, from which on they are to blame for waits
-
-using Weights = std::map<std::string, double>;  // by cause
-
-double share_of(const Decomposition& decomposition, std::string_view group) {
-  if (decomposition.delta_ns == 0) return 0;
-  double ns = group == "unexplained" ? decomposition.unexplained_ns : 0;
-  for (const Part& part : decomposition.parts)
-    if (part.id == group || (group == "node" && (part.id.starts_with("node:") || part.id == "computing")) ||
-        (group == "host_waiting" && part.id.starts_with("host_waiting:")))
-      ns += part.ns;
-  return ns / decomposition.delta_ns;
-}
 
 // The cause a fact of the fingerprint stands for.
 struct Configuration {
@@ -49,6 +35,7 @@ constexpr std::array kConfigurations = {
     Configuration{"cpu.governor", "clock_governor", "different CPU frequency governor"},
     Configuration{"cpu.limit_cores", "cpu_throttling", "different CPU quota"},
     Configuration{"cpu.allowed_cores", "cpu_placement", "different number of allowed CPUs"},
+    Configuration{"input.values", "inputs", "different input values"},
     Configuration{"process.nice", "priority", "different priority (nice)"},
     Configuration{"process.scheduler", "priority", "different scheduling policy"},
     Configuration{"environment.preload", "preload", "different preloaded libraries (LD_PRELOAD)"},
@@ -117,13 +104,6 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
   return causes;
 }
 
-// CPUs that other processes keep busy anywhere: also on CPUs that the run may not use they share its caches and memory.
-std::optional<double> neighbours(const Side& side) {
-  const auto others = side.signals.get("others.cpu_use_cores");
-  if (!others || !side.account || !side.account->elsewhere_cpu_ns || !(side.account->wall_ns > 0)) return others;
-  return *others + *side.account->elsewhere_cpu_ns / side.account->wall_ns;
-}
-
 // Without a learned ranking: what the parts say.
 Weights causes_by_parts(const Side& a, const Side& b, const Decomposition& decomposition) {
   Weights weights;
@@ -147,9 +127,7 @@ Weights causes_by_parts(const Side& a, const Side& b, const Decomposition& decom
     waits += asleep;
   else
     weights[bytes ? "storage" : "host_waiting"] += asleep;
-  const double others = b.signals.get("others.cpu_use_cores").value_or(0);
-  const bool of_others = others >= kBusyOthers && b.signals.get("others.wait_ratio").value_or(1) > kMinOthersWait;
-  weights[of_others ? "cpu_contention" : "cpu_placement"] += waits;
+  weights[cause_of_waits(b)] += waits;
   const double slower = std::max(0.0, of_workers + share_of(decomposition, "node") + share_of(decomposition, "launch"));
   if (b.signals.get("migrations_per_second").value_or(0) > 100)
     weights["migration"] += slower + waits / 2;
@@ -159,7 +137,6 @@ Weights causes_by_parts(const Side& a, const Side& b, const Decomposition& decom
 }
 
 // What the session shows where no class of bottlenecks is meant.
-constexpr std::string_view kSlowerExecution = "slower_execution", kMemoryContention = "memory_contention";
 std::string title_of(const bottleneck::RuleBook& book, const std::string& id, bool slower) {
   if (id == kSlowerExecution)
     return slower ? "the same work takes longer, cause not recorded" : "the same work takes less time, cause not recorded";
@@ -167,68 +144,9 @@ std::string title_of(const bottleneck::RuleBook& book, const std::string& id, bo
   const std::string title = kind != nullptr           ? kind->title
                             : id == kMemoryContention ? "memory contention with other threads or processes"
                             : id == "stopped"         ? "process stopped"
+                            : id == kFewerThreads     ? "the same work on fewer threads: workers start or answer late"
                                                       : id;
   return slower ? title : title + ", on side A only";
-}
-
-// Memory traffic of others is a cause only where others compute more on the slower side: other processes, or more threads of the
-// run. Otherwise the same work took longer for a reason that is not recorded.
-void rule_out_idle_neighbours(const Side& fast, const Side& slow, Weights& weights) {
-  const auto found = weights.find(std::string(kMemoryContention));
-  if (found == weights.end()) return;
-  const auto grew = [](std::optional<double> before, std::optional<double> after) {
-    return !before || !after || *after - *before >= kBusyOthers;
-  };
-  constexpr std::string_view kOwn = "process.cpu_use_cores";
-  if (grew(neighbours(fast), neighbours(slow)) || grew(fast.signals.get(kOwn), slow.signals.get(kOwn))) return;
-  weights[std::string(kSlowerExecution)] += found->second;
-  weights.erase(std::string(kMemoryContention));
-}
-
-// Who computes longer beside the same load waits longer in proportion: the waits follow from the computing and are no cause.
-constexpr double kMoreComputing = 0.1;  // of the caller's CPU time per call
-constexpr double kInProportion = 1.3;   // of the wait that the computing alone explains
-bool waits_follow(const Side& fast_side, const Side& slow_side) {
-  const auto &fast = fast_side.account, &slow = slow_side.account;
-  if (!fast || !slow || !fast->cpu_ns || !slow->cpu_ns || !fast->wait_ns || !slow->wait_ns || !(*fast->cpu_ns > 0)) return false;
-  const double more = *slow->cpu_ns / *fast->cpu_ns - 1;
-  return more >= kMoreComputing && *slow->wait_ns - *fast->wait_ns <= kInProportion * more * *fast->wait_ns;
-}
-void rule_out_waits_that_follow(const Side& fast, const Side& slow, Weights& weights) {
-  if (!waits_follow(fast, slow)) return;
-  weights.erase("cpu_contention");
-  weights.erase("cpu_placement");
-  if (std::all_of(weights.begin(), weights.end(), [](const auto& one) { return one.second <= 0; }))
-    weights[std::string(kSlowerExecution)] = 1;
-}
-
-// Where the profiled pass puts the difference into the nodes, the host around them is not its cause.
-constexpr double kInNodes = 0.8, kOutside = 0.05;
-void rule_out_the_host_beside_nodes(const Decomposition& decomposition, Weights& weights) {
-  if (!decomposition.profiled || share_of(decomposition, "node") + share_of(decomposition, "launch") < kInNodes) return;
-  const auto found = weights.find("host_computing");
-  if (found == weights.end() || share_of(decomposition, "host_computing") >= kOutside) return;
-  weights[std::string(kSlowerExecution)] += found->second;
-  weights.erase("host_computing");
-}
-
-// That a cause with this measured share of the difference is the main one: from 35 to 65 % either may be.
-double probability_of_most(double share) {
-  if (share <= 0) return 0;
-  constexpr double kNever = 0.35, kAlways = 0.65;
-  return std::clamp((share - kNever) / (kAlways - kNever), 1 - kCertain, kCertain);
-}
-
-// A CPU that the caller waited for was used by other threads of the run, or by other processes: the run's own CPU time tells.
-constexpr double kOwnUse = 0.5;  // of the added wait
-void rule_out_threads_that_did_not_run(const Side& fast, const Side& slow, Weights& weights) {
-  const auto found = weights.find("cpu_placement");
-  if (found == weights.end() || !fast.account || !slow.account) return;
-  const auto &before = *fast.account, &after = *slow.account;
-  if (!before.wait_ns || !after.wait_ns || !after.process_cpu_ns || !after.cpu_ns || *after.wait_ns <= *before.wait_ns) return;
-  if (*after.process_cpu_ns - *after.cpu_ns >= kOwnUse * (*after.wait_ns - *before.wait_ns)) return;
-  weights["cpu_contention"] += found->second;
-  weights.erase("cpu_placement");
 }
 
 // Sleep while the process was stopped: by the scheduler's events, otherwise by the count of stops.
@@ -241,12 +159,6 @@ double stopped_share(const Side& fast, const Side& slow, const Decomposition& de
   if (recorded || !fast.account || !slow.account) return 0;
   const double stops = slow.account->stops.value_or(0) - fast.account->stops.value_or(0);
   return stops >= kMinStops ? std::clamp(share_of(decomposition, "host_waiting"), 0.0, 1.0) : 0;
-}
-
-void scale(Weights& weights, double to) {
-  double sum = 0;
-  for (const auto& [id, weight] : weights) sum += std::max(0.0, weight);
-  for (auto& [id, weight] : weights) weight = sum > 0 ? std::max(0.0, weight) * to / sum : 0;
 }
 
 // What made `slow` slower than `fast`. The scheduler's events, where they tell most of it, come before the learned ranking.
@@ -268,10 +180,7 @@ Weights measured_causes(const Side& fast, const Side& slow, const Decomposition&
     for (auto& [id, weight] : weights)
       weight *= std::max(0.0, weight);  // the largest part is the likeliest cause by more than its share
   }
-  rule_out_idle_neighbours(fast, slow, weights);
-  rule_out_the_host_beside_nodes(decomposition, weights);
-  rule_out_waits_that_follow(fast, slow, weights);
-  rule_out_threads_that_did_not_run(fast, slow, weights);
+  apply_account(fast, slow, decomposition, weights);
   if (const double stopped = stopped_share(fast, slow, decomposition); stopped >= kMinStopped) {
     scale(weights, 1 - probability_of_most(stopped));
     weights["stopped"] = probability_of_most(stopped);
@@ -298,6 +207,29 @@ Weights foreign_causes(Weights weights) {
     return true;
   });
   return weights;
+}
+
+// Settings that differ share the probability by what each can explain: a quota the throttling, a priority the waiting, all others
+// the remaining difference.
+void share_out(double certain, const Decomposition& decomposition, std::vector<Cause>& settings) {
+  constexpr double kLeast = 0.02;
+  std::map<std::string_view, double> own = {{"cpu_throttling", share_of(decomposition, "cpu_throttling")},
+                                            {kPriority, share_of(decomposition, "run_queue_wait")}};
+  double remaining = 1;
+  for (const auto& [id, share] : own)
+    if (std::any_of(settings.begin(), settings.end(), [name = id](const Cause& one) { return one.id == name; }))
+      remaining -= std::clamp(share, 0.0, 1.0);
+  Weights weights;
+  for (const Cause& one : settings) {
+    const auto found = own.find(one.id);
+    const double share = std::max(kLeast, found != own.end() ? found->second : remaining);
+    weights[one.id] += share * share;  // the largest part is the likeliest main cause by more than its share
+  }
+  scale(weights, certain);
+  for (Cause& one : settings) {
+    const auto alike = std::count_if(settings.begin(), settings.end(), [&](const Cause& other) { return other.id == one.id; });
+    one.probability = weights[one.id] / static_cast<double>(alike);
+  }
 }
 
 std::vector<std::string> evidence_of(const Decomposition& decomposition, std::size_t most) {
@@ -351,8 +283,8 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
   const double foreign = causes.empty() ? 0 : foreign_share(fast, slow, slowdown, causes);
   const double certain = causes.empty() ? 0 : kCertain * (1 - probability_of_most(foreign));
   const auto evidence = evidence_of(decomposition, 4);
+  share_out(certain, slowdown, causes);
   for (Cause& cause : causes) {
-    cause.probability = certain / static_cast<double>(causes.size());
     cause.share_ratio = share_of(decomposition, "node") + share_of(decomposition, "launch");
     cause.evidence.insert(cause.evidence.end(), evidence.begin(), evidence.end());
   }

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ TEST(Causes, OnlyNeighboursThatComputeMoreContendForMemory) {
 
 TEST(Causes, NeighboursOnCpusThatTheRunMayNotUseContendForMemoryNotForCpus) {
   Side a = calm(), b = calm();
-  b.call_ns = 2000, b.account->wall_ns = 2000, b.account->cpu_ns = 2000;
+  b.call_ns = 2000, b.account->wall_ns = 2000, b.account->cpu_ns = 2000, b.account->process_cpu_ns = 3000;
   for (Side* side : {&a, &b}) {
     side->signals.set("others.cpu_use_cores", 0.01), side->signals.set("process.cpu_use_cores", 1);
     side->account->elsewhere_cpu_ns = 0;
@@ -57,6 +58,7 @@ TEST(Causes, WaitsThatGrowWithTheComputingFollowFromIt) {
   Side a = calm(), b = calm();
   a.call_ns = 3000, a.account->wall_ns = 3000, a.account->wait_ns = 2000;
   b.call_ns = 6000, b.account->wall_ns = 6000, b.account->wait_ns = 4000, b.account->cpu_ns = 2000;
+  b.account->process_cpu_ns = 3000;
   for (Side* side : {&a, &b}) side->signals.set("others.cpu_use_cores", 4), side->signals.set("process.cpu_use_cores", 0.3);
   EXPECT_EQ(first_cause(a, b), "slower_execution");
   EXPECT_EQ(first_cause(b, a), "slower_execution") << "of the slower side, whichever it is";
@@ -133,12 +135,57 @@ TEST(Causes, ThreadsThatDidNotRunShareNoCpu) {
   EXPECT_EQ(first_cause(a, b), "cpu_placement") << "another thread of the run had the CPU";
 }
 
+TEST(Causes, FaultsOfAnotherThreadAreNotTheCallers) {
+  Side a = calm(), b = calm();
+  b.call_ns = b.account->wall_ns = 2000;
+  b.account->wait_ns = 980, b.account->cpu_ns = 1020;
+  b.account->minor_faults = 8000, b.account->system_ns = 900, b.account->process_cpu_ns = 3000;
+  const auto difference = *decompose(a, b);
+  for (const Part& part : difference.parts) {
+    EXPECT_GE(part.ns, 0) << part.id << ": nothing is taken back";
+    EXPECT_TRUE(part.id != "page_faults" || part.ns <= 20) << part.ns;
+  }
+  EXPECT_EQ(first_cause(a, b), "cpu_placement");
+}
+
+TEST(Causes, TheSameWorkOnFewerThreadsIsNamed) {
+  Side a = calm(), b = calm();
+  a.account->process_cpu_ns = 1800;
+  b.call_ns = b.account->wall_ns = b.account->cpu_ns.emplace(1500);
+  b.account->process_cpu_ns = 1850;
+  EXPECT_EQ(first_cause(a, b), "fewer_threads");
+  EXPECT_EQ(first_cause(b, a), "fewer_threads") << "on side A only";
+  b.account->process_cpu_ns = 2600;
+  EXPECT_EQ(first_cause(a, b), "slower_execution") << "more work per call";
+}
+
+TEST(Causes, SleepBesideStopsIsNotCalledUnrecorded) {
+  Side a = calm(), b = calm();
+  a.account->stops = 0, b.account->stops = 1;
+  b.call_ns = b.account->wall_ns = 2000, b.account->blocked_ns = 1000;
+  EXPECT_THAT(decompose(a, b)->parts.front().title, testing::HasSubstr("stopped"));
+}
+
+TEST(Causes, OfTwoSettingsTheOneWithTheLargerPartIsFirst) {
+  const std::vector<hardware::Difference> both = {{"graph_level", "all", "basic", hardware::Severity::changed, ""},
+                                                  {"cpu.limit_cores", "none", "0.6", hardware::Severity::changed, ""}};
+  Side a = calm(), b = calm();
+  b.call_ns = b.account->wall_ns = 2000;
+  b.account->wait_ns = 750, b.account->throttled_ns = 750, b.account->cpu_ns = 1250, b.account->process_cpu_ns = 2250;
+  const auto causes = find_causes(a, b, *decompose(a, b), both, book(), nullptr);
+  EXPECT_EQ(causes.front().id, "cpu_throttling");
+  EXPECT_GT(causes.front().probability, 0.8);
+  b.account->wait_ns = b.account->throttled_ns = 100, b.account->cpu_ns = 1900, b.account->process_cpu_ns = 2900;
+  EXPECT_EQ(first_cause(a, b, both), "graph_optimisation");
+}
+
 TEST(Causes, PriorityMattersToThreadsThatWait) {
   const hardware::Difference nice{"process.nice", "0", "19", hardware::Severity::soft, ""};
   Side b = calm();
   b.call_ns = b.account->cpu_ns.emplace(1500);
   EXPECT_NE(first_cause(calm(), b, {nice}), "priority");
   EXPECT_EQ(first_cause(calm(), b, {{"environment.preload", "none", "slow.so", hardware::Severity::soft, ""}}), "preload");
+  EXPECT_EQ(first_cause(calm(), b, {{"input.values", "generated", "0123456789abcdef", hardware::Severity::soft, ""}}), "inputs");
   b.account->cpu_ns = 1000, b.account->wait_ns = 500;
   EXPECT_EQ(first_cause(calm(), b, {nice}), "priority");
 }

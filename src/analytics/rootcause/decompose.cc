@@ -97,8 +97,11 @@ void add_sleep(const Side& a, const Side& b, Parts& parts) {
   const auto before = sleep_by_cause(a), after = sleep_by_cause(b);
   constexpr auto kUnknown = static_cast<std::size_t>(scheduling::SleepCause::unknown);
   if (!before || !after) {
-    parts.add("host_waiting", std::string(kSleepTitles.at(kUnknown)), asleep,
-              fmt::format("caller asleep {} per call, cause not recorded{}", core::format_signed_duration(asleep), with));
+    const bool stopped = change(a.account->stops, b.account->stops) * asleep > 0;
+    parts.add("host_waiting", stopped ? "caller asleep (the process was stopped)" : std::string(kSleepTitles.at(kUnknown)),
+              asleep,
+              fmt::format("caller asleep {} per call{}{}", core::format_signed_duration(asleep),
+                          stopped ? "" : ", cause not recorded", with));
     return;
   }
   for (std::size_t i = 0; i < kUnknown; ++i)
@@ -110,14 +113,16 @@ void add_sleep(const Side& a, const Side& b, Parts& parts) {
 }
 
 // Kernel time is known of all threads together. It is the caller's where the caller's CPU time grew by as much; otherwise the
-// caller has its share of the process's CPU time.
+// caller has its share of the process's CPU time, and at most what its own CPU time grew by: other threads fault as well.
 double page_fault_time(const signals::CallAccount& a, const signals::CallAccount& b, double cpu) {
   const double faults = change(a.minor_faults, b.minor_faults) + change(a.major_faults, b.major_faults);
   const double system = change(a.system_ns, b.system_ns);
   if (std::abs(faults) < 1 || (faults > 0) != (system > 0)) return 0;
   if (within(system, cpu)) return system;
   const double process = b.process_cpu_ns.value_or(0);
-  return process > 0 ? system * std::min(1.0, b.cpu_ns.value_or(0) / process) : 0;
+  if (process <= 0 || (cpu > 0) != (system > 0)) return 0;
+  const double of_caller = system * std::min(1.0, b.cpu_ns.value_or(0) / process);
+  return std::abs(of_caller) < std::abs(cpu) ? of_caller : cpu;
 }
 
 // Time of a call outside the model as the profiled pass saw it.

@@ -40,18 +40,32 @@ core::Result<std::unique_ptr<SessionFacts>> facts_of(const ComparedSession& sess
   return session_facts(loaded, manifest, session.metrics);
 }
 
-// `weight`: what the cause's number is.
+constexpr std::string_view kNotRecorded = "slower_execution", kProbability = "probability";
+constexpr double kWorthActing = 0.5;
+
+// `weight`: what the cause's number is. A cause that is not recorded has no probability.
 std::string sentence(const analytics::rootcause::Decomposition& difference, const analytics::rootcause::Cause& cause,
                      std::string_view weight, std::string_view what) {
-  std::string text =
-      fmt::format("{} ({} {}): {} takes {} {}", cause.title, weight, report::format_estimate(cause.probability), what,
-                  core::format_duration(std::abs(difference.delta_ns)), difference.delta_ns > 0 ? "longer" : "less");
+  const bool told = cause.id != kNotRecorded && (cause.probability >= kWorthActing || weight != kProbability);
+  std::string text = told ? fmt::format("{} ({} {})", cause.title, weight, report::format_estimate(cause.probability))
+                     : cause.id == kNotRecorded ? cause.title
+                                                : fmt::format("cannot tell; likeliest: {} ({} {})", cause.title, weight,
+                                                              report::format_estimate(cause.probability));
+  text += fmt::format(": {} takes {} {}", what, core::format_duration(std::abs(difference.delta_ns)),
+                      difference.delta_ns > 0 ? "longer" : "less");
   constexpr int kTitle = 60;  // a kernel's name may have thousands of letters
+  constexpr std::size_t kNamed = 3;
   std::size_t named = 0;
+  double other_ns = 0;
   for (const auto& part : difference.parts)
-    if (named++ < 3)
+    if (named++ < kNamed)
       text += fmt::format("{} {} {}", named == 1 ? ":" : ",", core::format_percent(part.ns / difference.delta_ns),
                           report::fit(part.title, kTitle, true));
+    else
+      other_ns += part.ns;
+  if (named > kNamed)
+    text += fmt::format(", {} in {} more part{}", core::format_percent(other_ns / difference.delta_ns), named - kNamed,
+                        named == kNamed + 1 ? "" : "s");
   const double unexplained = difference.unexplained_ns / difference.delta_ns;
   constexpr double kRounding = 5e-5;  // prints as zero
   return text + fmt::format("; {} unexplained", core::format_percent(std::abs(unexplained) < kRounding ? 0 : unexplained));
@@ -60,9 +74,9 @@ std::string sentence(const analytics::rootcause::Decomposition& difference, cons
 // What to do about sleep whose cause the scheduler's events tell; empty where they do not.
 std::string of_recorded_sleep(const analytics::rootcause::Decomposition& difference) {
   static const std::map<std::string, std::string, std::less<>> kRemedies = {
-      {"host_waiting:lock", "shorten or remove the lock that the caller waits for (the off-CPU stacks name it)"},
-      {"host_waiting:timer", "remove the sleep or the timed wait in the call (the off-CPU stacks name it)"},
-      {"host_waiting:io", "move the I/O out of the call, or read and write ahead (the off-CPU stacks name it)"}};
+      {"host_waiting:lock", "shorten or remove the lock that the caller waits for"},
+      {"host_waiting:timer", "remove the sleep or the timed wait in the call"},
+      {"host_waiting:io", "move the I/O out of the call, or read and write ahead"}};
   const analytics::rootcause::Part* largest = nullptr;
   for (const auto& part : difference.parts)
     if (part.id.starts_with("host_waiting:") && (largest == nullptr || part.ns > largest->ns)) largest = &part;
@@ -73,16 +87,25 @@ std::string of_recorded_sleep(const analytics::rootcause::Decomposition& differe
 std::string advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,
                    const analytics::rootcause::Cause& cause) {
   if (difference.delta_ns < 0) return "no action needed: B is faster; approve it as the new baseline";
-  constexpr double kWorthActing = 0.5;
-  if (cause.probability < kWorthActing)
-    return "no cause is likely enough to act on: record both sides with 'aaco run --profile --ebpf' and compare again";
+  const bool watched = std::any_of(difference.parts.begin(), difference.parts.end(),
+                                   [](const auto& part) { return part.id.starts_with("host_waiting:"); });
+  if (cause.probability < kWorthActing) {
+    if (difference.profiled && watched) return "no cause is likely enough to act on: compare the largest parts above";
+    return fmt::format("no cause is likely enough to act on: record both sides with 'aaco run{}{}' and compare again",
+                       difference.profiled ? "" : " --profile", watched ? "" : " --ebpf");
+  }
   if (cause.id == "stopped") return "find what stops the process: job control (SIGSTOP, Ctrl-Z), a debugger, a cgroup freezer";
+  if (cause.id == "fewer_threads")
+    return "find what delays the worker threads: their CPUs and priority, a neighbour on them, or a runtime that lets them sleep "
+           "(session.intra_op.allow_spinning)";
   if (cause.id == "host_waiting")
     if (const std::string known = of_recorded_sleep(difference); !known.empty()) return known;
   if (const auto* kind = judges.book.find(cause.id)) return kind->strategies.front();
-  if (cause.id == "slower_execution")
-    return "compare clocks, temperature, libraries and environment of both sides; 'aaco run --profile' on both names the "
-           "operators";
+  if (cause.id == kNotRecorded)
+    return difference.profiled
+               ? "compare clocks, temperature, libraries and environment of both sides; the parts above name the operators"
+               : "compare clocks, temperature, libraries and environment of both sides; 'aaco run --profile' on both names the "
+                 "operators";
   return "revert the change (" + cause.title + "), or approve it as the new baseline";
 }
 
@@ -214,7 +237,7 @@ core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a,
                                {"order", to_json(order)},
                                {"causes", to_json(causes)},
                                {"decomposition", to_json(*difference)}});
-  return std::optional(SuspectedCause{sentence(*difference, causes.front(), "probability", "a call"),
+  return std::optional(SuspectedCause{sentence(*difference, causes.front(), kProbability, "a call"),
                                       advice(judges, *difference, causes.front()), std::move(details)});
 }
 

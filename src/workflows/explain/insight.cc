@@ -6,6 +6,7 @@
 #include "core/numbers.h"
 #include "stats/robust.h"
 #include "tracelake/lake.h"
+#include "workflows/explain/arithmetic_rate.h"
 #include "workflows/explain/attributed_sleep.h"
 #include "workflows/explain/gpu_bottleneck.h"
 #include "workflows/explain/host_bottleneck.h"
@@ -113,7 +114,9 @@ core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::Sessi
   auto recommendations = recommend(found, judges.book, side.signals, side.nodes, *facts->names);
   if (const auto attributed = attributed_sleep(metrics)) follow_sleep(*attributed, recommendations);
   follow_stops(side.account, recommendations);
-  return with_stops(to_json(found, judges.book).set("recommendations", to_json(recommendations)), side.account);
+  follow_arithmetic_rate(side.signals, recommendations);
+  core::Json document = with_arithmetic_rate(to_json(found, judges.book), side.signals);
+  return with_stops(std::move(document.set("recommendations", to_json(recommendations))), side.account);
 }
 
 }  // namespace aaco::workflows

@@ -252,6 +252,8 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const Placement& 
                              {"input_shapes", model.shapes_text},
                              {"batch", std::to_string(model.batch)},
                              {"seed", std::to_string(request.seed)},
+                             {"input.values", model.values_hash},
+                             {"instruments.ebpf", request.ebpf ? "on" : ""},
                              {"mode", "run"}});
   if (!usable.allowed.empty()) {
     facts.push_back({"cpu.allowed_cores", std::to_string(usable.allowed.size())});

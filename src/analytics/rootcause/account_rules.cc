@@ -1,0 +1,151 @@
+#include "analytics/rootcause/account_rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace aaco::analytics::rootcause {
+namespace {
+
+constexpr double kMinOthersWait = 0.2;  // of the wait that other processes can explain, as in data/rules/bottleneck.yaml
+constexpr double kMoreComputing = 0.1;  // of the caller's CPU time per call
+constexpr double kInProportion = 1.3;   // of the wait that the computing alone explains
+
+// Memory traffic of others is a cause only where others compute more on the slower side: other processes, or more threads of the
+// run. Otherwise the same work took longer for a reason that is not recorded.
+void rule_out_idle_neighbours(const Side& fast, const Side& slow, Weights& weights) {
+  const auto found = weights.find(std::string(kMemoryContention));
+  if (found == weights.end()) return;
+  const auto grew = [](std::optional<double> before, std::optional<double> after) {
+    return !before || !after || *after - *before >= kBusyOthers;
+  };
+  constexpr std::string_view kOwn = "process.cpu_use_cores";
+  if (grew(neighbours(fast), neighbours(slow)) || grew(fast.signals.get(kOwn), slow.signals.get(kOwn))) return;
+  weights[std::string(kSlowerExecution)] += found->second;
+  weights.erase(std::string(kMemoryContention));
+}
+
+void rule_out_waits_that_follow(const Side& fast, const Side& slow, Weights& weights) {
+  if (!waits_follow(fast, slow)) return;
+  weights.erase("cpu_contention");
+  weights.erase("cpu_placement");
+  if (std::all_of(weights.begin(), weights.end(), [](const auto& one) { return one.second <= 0; }))
+    weights[std::string(kSlowerExecution)] = 1;
+}
+
+// Where the profiled pass puts the difference into the nodes, the host around them is not its cause.
+constexpr double kInNodes = 0.8, kOutside = 0.05;
+void rule_out_the_host_beside_nodes(const Decomposition& decomposition, Weights& weights) {
+  if (!decomposition.profiled || share_of(decomposition, "node") + share_of(decomposition, "launch") < kInNodes) return;
+  const auto found = weights.find("host_computing");
+  if (found == weights.end() || share_of(decomposition, "host_computing") >= kOutside) return;
+  weights[std::string(kSlowerExecution)] += found->second;
+  weights.erase("host_computing");
+}
+
+// A CPU that the caller waited for was used by other threads of the run, or by other processes: the run's own CPU time tells.
+constexpr double kOwnUse = 0.5;  // of the added wait
+void rule_out_threads_that_did_not_run(const Side& fast, const Side& slow, Weights& weights) {
+  const auto found = weights.find("cpu_placement");
+  if (found == weights.end() || !fast.account || !slow.account) return;
+  const auto &before = *fast.account, &after = *slow.account;
+  if (!before.wait_ns || !after.wait_ns || !after.process_cpu_ns || !after.cpu_ns || *after.wait_ns <= *before.wait_ns) return;
+  if (*after.process_cpu_ns - *after.cpu_ns >= kOwnUse * (*after.wait_ns - *before.wait_ns)) return;
+  weights["cpu_contention"] += found->second;
+  weights.erase("cpu_placement");
+}
+
+// Run-queue wait of the caller is measured: where it is most of the difference, no cause that takes CPU time is the main one.
+constexpr double kMostlyWaiting = 0.65;  // of the difference
+constexpr double kTold = 0.2;            // of the ranking, for it to tell the causes of waits apart
+void let_the_wait_decide(const Side& fast, const Side& slow, const Decomposition& decomposition, Weights& weights) {
+  const double share = share_of(decomposition, "run_queue_wait");
+  if (share < kMostlyWaiting || waits_follow(fast, slow)) return;
+  Weights waiting, other;
+  for (const auto& [id, weight] : weights) {
+    const bool waits = id == "cpu_contention" || id == "cpu_placement" || id == "cpu_throttling" || id == "migration" ||
+                       id == "interrupts" || id == "stopped";
+    (waits ? waiting : other)[id] = weight;
+  }
+  double sum = 0;
+  for (const auto& [id, weight] : waiting) sum += weight;
+  if (sum < kTold) waiting = {{cause_of_waits(slow), 1}};
+  scale(waiting, probability_of_most(share));
+  scale(other, 1 - probability_of_most(share));
+  weights = std::move(other);
+  for (const auto& [id, weight] : waiting) weights[id] += weight;
+}
+
+// The process computes as much per call, on fewer CPUs: the caller does work that other threads did before.
+constexpr double kSameWork = 0.15;  // of the process's CPU time per call
+constexpr double kMoreOfCaller = 0.15;
+constexpr double kFewerCpus = 0.15;  // CPUs in use
+void name_fewer_threads(const Side& fast, const Side& slow, Weights& weights) {
+  if (!fast.account || !slow.account) return;
+  const auto &before = *fast.account, &after = *slow.account;
+  if (!before.process_cpu_ns || !after.process_cpu_ns || !before.cpu_ns || !after.cpu_ns || before.wall_ns <= 0 ||
+      after.wall_ns <= 0)
+    return;
+  const double work = *after.process_cpu_ns / *before.process_cpu_ns, own = *after.cpu_ns / *before.cpu_ns;
+  const double cpus_before = *before.process_cpu_ns / before.wall_ns, cpus_after = *after.process_cpu_ns / after.wall_ns;
+  if (!(std::abs(work - 1) <= kSameWork) || !(own >= 1 + kMoreOfCaller) || cpus_after > cpus_before - kFewerCpus) return;
+  for (const std::string_view id : {kSlowerExecution, std::string_view("host_computing")}) {
+    const auto found = weights.find(std::string(id));
+    if (found == weights.end()) continue;
+    weights[std::string(kFewerThreads)] += found->second;
+    weights.erase(std::string(id));
+  }
+}
+
+}  // namespace
+
+double share_of(const Decomposition& decomposition, std::string_view group) {
+  if (decomposition.delta_ns == 0) return 0;
+  double ns = group == "unexplained" ? decomposition.unexplained_ns : 0;
+  for (const Part& part : decomposition.parts)
+    if (part.id == group || (group == "node" && (part.id.starts_with("node:") || part.id == "computing")) ||
+        (group == "host_waiting" && part.id.starts_with("host_waiting:")))
+      ns += part.ns;
+  return ns / decomposition.delta_ns;
+}
+
+double probability_of_most(double share) {
+  if (share <= 0) return 0;
+  constexpr double kNever = 0.35, kAlways = 0.65;
+  return std::clamp((share - kNever) / (kAlways - kNever), 1 - kCertain, kCertain);
+}
+
+void scale(Weights& weights, double to) {
+  double sum = 0;
+  for (const auto& [id, weight] : weights) sum += std::max(0.0, weight);
+  for (auto& [id, weight] : weights) weight = sum > 0 ? std::max(0.0, weight) * to / sum : 0;
+}
+
+std::optional<double> neighbours(const Side& side) {
+  const auto others = side.signals.get("others.cpu_use_cores");
+  if (!others || !side.account || !side.account->elsewhere_cpu_ns || !(side.account->wall_ns > 0)) return others;
+  return *others + *side.account->elsewhere_cpu_ns / side.account->wall_ns;
+}
+
+std::string cause_of_waits(const Side& slow) {
+  const bool of_others = slow.signals.get("others.cpu_use_cores").value_or(0) >= kBusyOthers &&
+                         slow.signals.get("others.wait_ratio").value_or(1) > kMinOthersWait;
+  return of_others ? "cpu_contention" : "cpu_placement";
+}
+
+bool waits_follow(const Side& fast_side, const Side& slow_side) {
+  const auto &fast = fast_side.account, &slow = slow_side.account;
+  if (!fast || !slow || !fast->cpu_ns || !slow->cpu_ns || !fast->wait_ns || !slow->wait_ns || !(*fast->cpu_ns > 0)) return false;
+  const double more = *slow->cpu_ns / *fast->cpu_ns - 1;
+  return more >= kMoreComputing && *slow->wait_ns - *fast->wait_ns <= kInProportion * more * *fast->wait_ns;
+}
+
+void apply_account(const Side& fast, const Side& slow, const Decomposition& decomposition, Weights& weights) {
+  rule_out_idle_neighbours(fast, slow, weights);
+  rule_out_the_host_beside_nodes(decomposition, weights);
+  rule_out_waits_that_follow(fast, slow, weights);
+  let_the_wait_decide(fast, slow, decomposition, weights);
+  rule_out_threads_that_did_not_run(fast, slow, weights);
+  name_fewer_threads(fast, slow, weights);
+}
+
+}  // namespace aaco::analytics::rootcause

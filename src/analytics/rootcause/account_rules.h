@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analytics/rootcause.h"
+
+// What the kernel's account of both sides says of causes, whoever ranked them: it adds up, so it rules out what does not fit.
+namespace aaco::analytics::rootcause {
+
+using Weights = std::map<std::string, double>;  // by cause
+
+inline constexpr std::string_view kSlowerExecution = "slower_execution", kMemoryContention = "memory_contention",
+                                  kFewerThreads = "fewer_threads";
+inline constexpr double kCertain = 0.97;     // the most that a cause's probability is
+inline constexpr double kBusyOthers = 0.15;  // CPUs that other processes keep busy, from which on they are to blame for waits
+
+// Of the difference, by the parts of a group: a part, "node", "host_waiting" or "unexplained".
+double share_of(const Decomposition& decomposition, std::string_view group);
+// That a cause with this measured share of the difference is the main one: from 35 to 65 % either may be.
+double probability_of_most(double share);
+// So that the weights add up to `to`.
+void scale(Weights& weights, double to);
+// CPUs that other processes keep busy anywhere: also on CPUs that the run may not use they share its caches and memory.
+std::optional<double> neighbours(const Side& side);
+// cpu_contention, or cpu_placement where other processes do not explain the wait.
+std::string cause_of_waits(const Side& slow);
+// Who computes longer beside the same load waits longer in proportion: the waits follow from the computing and are no cause.
+bool waits_follow(const Side& fast, const Side& slow);
+
+// Removes and replaces causes that the account contradicts.
+void apply_account(const Side& fast, const Side& slow, const Decomposition& decomposition, Weights& weights);
+
+}  // namespace aaco::analytics::rootcause
