@@ -51,7 +51,7 @@ TEST(HistoryTable, RowsAreChosenByAColumn) {
 }
 TEST(HistoryTable, MissingColumn) { EXPECT_THAT(error_of(kTable, {{"brnch", "main"}}), HasSubstr("latency")); }
 TEST(HistoryTable, Semicolons) {
-  EXPECT_THAT(values(parsed("time;m\n2024-01-01;1,5\n2024-01-02;2\n2024-01-03;3\n").series[0]), ElementsAre(2, 3));
+  EXPECT_THAT(values(parsed("time;m\n2024-01-01;1,5\n2024-01-02;2\n2024-01-03;3\n").series[0]), ElementsAre(1.5, 2, 3));
 }
 TEST(HistoryTable, DecimalCommasAfterSemicolons) {
   const auto read = parsed("step;value\n0;100,3\n1;-1,5e1\n2;1.234,5\n");
