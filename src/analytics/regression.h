@@ -32,6 +32,7 @@ struct MetricInput {
   double threshold_ratio = 0.05;
   std::optional<double> reciprocal_of;  // the metric is this over the statistic of the series (throughput over mean latency)
   std::vector<SessionSample> a, b;
+  std::string not_judged;  // why its values do not show a change of what is measured; empty: they do
 };
 
 // How the interval was computed.

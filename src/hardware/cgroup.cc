@@ -69,7 +69,12 @@ void find_cpu(const std::string& root, const Mount& mount, const std::string& pa
   cgroup.version = version;
   cgroup.name = path;
   cgroup.cpu_folder = leaf;
+  cgroup.cpu_weights.clear();
   for (const std::string& folder : chain(leaf, mount.point)) {
+    if (const auto weight =
+            core::parse_i64(read_text(root, folder + (version == 2 ? "/cpu.weight" : "/cpu.shares")).value_or(""));
+        weight && *weight > 0)
+      cgroup.cpu_weights.push_back(*weight);
     const auto quota = version == 2 ? quota_v2(root, folder) : quota_v1(root, folder);
     if (!quota || (cgroup.cpu_limit_cores && *cgroup.cpu_limit_cores <= *quota)) continue;
     cgroup.cpu_limit_cores = quota;
@@ -117,6 +122,16 @@ std::optional<ControllerGroup> find_controller(const std::string& root, std::int
       if (word == controller) second = group;
   }
   return second;
+}
+
+std::string cpu_weight_text(const Cgroup& cgroup) {
+  constexpr std::int64_t kDefaultShares = 1024, kDefaultWeight = 100;  // Linux, Documentation/admin-guide/cgroup-v2.rst
+  std::string text;
+  for (const std::int64_t weight : cgroup.cpu_weights) {
+    if (weight == (cgroup.version == 2 ? kDefaultWeight : kDefaultShares)) continue;
+    text += (text.empty() ? "" : " in ") + std::string(cgroup.version == 2 ? "weight " : "shares ") + std::to_string(weight);
+  }
+  return text;
 }
 
 Cgroup find_cgroup(const std::string& root, std::int64_t process_id) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace aaco::hardware {
 
@@ -16,9 +17,14 @@ struct Cgroup {
   int memory_version = 0;
   std::optional<double> cpu_limit_cores;
   std::optional<std::int64_t> memory_limit_bytes;
-  std::optional<std::string> cpus;  // "0-3", as the kernel lists the CPUs it may use
+  std::optional<std::string> cpus;        // "0-3", as the kernel lists the CPUs it may use
+  std::vector<std::int64_t> cpu_weights;  // cpu.weight (v2) or cpu.shares (v1) of the group and those above it, innermost first
   bool operator==(const Cgroup&) const = default;
 };
+
+// "shares 256" or "weight 50"; of nested groups those that differ from the kernel's default, innermost first: "weight 50 in
+// weight 200". Empty: all have the default.
+std::string cpu_weight_text(const Cgroup& cgroup);
 
 // Reads PID's membership and limits below the file-system root `root`; process_id 0 is this process ("self"). What cannot be
 // found is empty.

@@ -43,6 +43,32 @@ TEST(Cgroup, UnmountedHierarchyYieldsNoLimits) {
   machine.write("/proc/self/mountinfo", "22 27 0:21 / /proc rw - proc proc rw\n");
   EXPECT_EQ(find_cgroup(machine.root(), 0), Cgroup{});
 }
+TEST(Cgroup, WeightsThatDifferFromTheDefaultAreNamed) {
+  const FakeMachine v1("xeon_powersave");
+  v1.write("/sys/fs/cgroup/cpu,cpuacct/job/cpu.shares", "256\n");
+  v1.write("/sys/fs/cgroup/cpu,cpuacct/cpu.shares", "1024\n");
+  EXPECT_EQ(cpu_weight_text(find_cgroup(v1.root(), 0)), "shares 256");
+  const FakeMachine v2("epyc_mi300x");
+  const std::string leaf = "/sys/fs/cgroup/below";
+  v2.write("/proc/self/cgroup", "0::/below\n");
+  v2.write(leaf + "/cpu.stat", "usage_usec 1\n");
+  v2.write(leaf + "/cpu.weight", "50\n");
+  EXPECT_EQ(cpu_weight_text(find_cgroup(v2.root(), 0)), "weight 50");
+}
+TEST(Cgroup, DefaultAndInvalidWeightsAreNotNamed) {
+  EXPECT_EQ(cpu_weight_text({}), "");
+  const FakeMachine machine("xeon_powersave");
+  for (const char* text : {"1024\n", "-3\n", "much\n", ""}) {
+    machine.write("/sys/fs/cgroup/cpu,cpuacct/job/cpu.shares", text);
+    EXPECT_EQ(cpu_weight_text(find_cgroup(machine.root(), 0)), "") << text;
+  }
+}
+TEST(Cgroup, NestedWeightsAreNamedInnermostFirst) {
+  Cgroup nested;
+  nested.version = 2;
+  nested.cpu_weights = {50, 100, 200};
+  EXPECT_EQ(cpu_weight_text(nested), "weight 50 in weight 200");
+}
 TEST(Cgroup, DamagedLimitsAreIgnored) {
   const FakeMachine machine("xeon_powersave");
   machine.write("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "lots\n");

@@ -47,6 +47,7 @@ const std::vector<FactRule>& fact_rules() {
       {"threads.inter", Severity::changed, "different number of inter-op threads"},
       {"graph_level", Severity::changed, "different graph optimisation level"},
       {"session_options", Severity::changed, "different session options of the runtime", "default"},
+      {"inputs.hash", Severity::changed, "different input data", "generated"},
       {"cpu.model", Severity::hard, "different CPU"},
       {"cpu.cores", Severity::hard, "different number of CPUs"},
       {"cpu.limit_cores", Severity::changed, "different cgroup CPU quota"},
@@ -68,10 +69,10 @@ const std::vector<FactRule>& fact_rules() {
       {"kernel", Severity::soft, "different kernel version"},
       {"host", Severity::soft, "different host"},
       {"seed", Severity::soft, "different random inputs"},
-      {"input.values", Severity::soft, "different input values", "generated"},
-      {"instruments.ebpf", Severity::soft, "eBPF tracing on one side only: its buffers are in the memory of the run", "off"},
       {"process.nice", Severity::soft, "different priority of the process", "0"},
       {"process.scheduler", Severity::soft, "different scheduling policy of the process", "other"},
+      {"cpu.weight", Severity::soft, "different CPU weight of the cgroup", "default"},
+      {"measured_with", Severity::soft, "measured with different collectors or passes"},
       {"environment.preload", Severity::soft, "different preloaded libraries (LD_PRELOAD)", "none"},
       {"environment.allocator", Severity::soft, "different settings of the memory allocator", "none"},
   };
@@ -131,7 +132,11 @@ std::string_view to_string(Severity severity) {
 }
 
 std::string to_text(const Difference& difference) {
-  const auto side = [](const std::string& value) { return value.empty() ? std::string("unknown") : value; };
+  const auto side = [&](const std::string& value) -> std::string {
+    if (value.empty()) return "unknown";
+    if (value == "0" && difference.key.starts_with("threads.")) return "runtime's choice";
+    return difference.key == "model.hash" ? value.substr(0, kHashDigits) : value;
+  };
   return difference.key + ": " + side(difference.a) + " vs " + side(difference.b) + " (" + difference.meaning + ")";
 }
 

@@ -35,8 +35,9 @@ struct FactRule {
 //   memory.total_bytes
 //            gpu.devices gpu.partitions gpu.visible driver.amdgpu driver.nvidia driver.rocm kernel host
 //   run      runtime.name runtime.version runtime.hash provider device threads.intra threads.inter graph_level model.hash
-//            input_shapes batch dtype seed mode isolation load slo
-//   process  process.nice process.scheduler environment.preload environment.allocator: only where they are not as usual
+//            session_options inputs.hash input_shapes batch dtype seed mode isolation load slo measured_with
+//   process  process.nice process.scheduler cpu.weight environment.preload environment.allocator: only where they are not as
+//            usual
 const std::vector<FactRule>& fact_rules();
 
 struct Fingerprint {
@@ -62,7 +63,7 @@ std::vector<Difference> compare_fingerprints(const Fingerprint& a, const Fingerp
 bool comparable(const std::vector<Difference>& differences);
 // Neither a hard nor a changed difference: repeated measurements of one thing.
 bool same_subject(const std::vector<Difference>& differences);
-// "threads.intra: 2 and 4 (another number of threads)"
+// "threads.intra: 2 vs 4 (different number of intra-op threads)"; of the model's hash the first 16 digits.
 std::string to_text(const Difference& difference);
 
 core::Json to_json(const Fingerprint& fingerprint);

@@ -1,5 +1,6 @@
 #include "hardware/fingerprint.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -63,6 +64,8 @@ TEST(Fingerprint, DifferentThreadsAreNamedWithReason) {
   ASSERT_EQ(differences.size(), 1U);
   EXPECT_TRUE(comparable(differences));
   EXPECT_EQ(to_text(differences[0]), "threads.intra: 2 vs 4 (different number of intra-op threads)");
+  EXPECT_THAT(to_text(compare_fingerprints(of(kBase), of(with("threads.intra", "0")))[0]),
+              testing::HasSubstr("2 vs runtime's choice"));
   EXPECT_NE(of(kBase).hash, of(with("threads.intra", "4")).hash);
 }
 TEST(Fingerprint, DifferentGovernorPreventsComparison) {

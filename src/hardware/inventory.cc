@@ -69,6 +69,7 @@ std::vector<Fact> machine_facts(const Inventory& inventory) {
     put("cpu.limit_cores", decimal(*inventory.cgroup.cpu_limit_cores));
   else if (inventory.cgroup.version > 0)
     put("cpu.limit_cores", "none");
+  put("cpu.weight", cpu_weight_text(inventory.cgroup));
   put("cpu.governor", governors(inventory.clocks));
   put_bool("cpu.boost", inventory.clocks.boost);
   put_bool("cpu.smt", inventory.clocks.smt_active);

@@ -92,6 +92,11 @@ Json visible_json(const VisibleDevices& visible) {
 Json cgroup_json(const Cgroup& cgroup) {
   Json out = Json::object({{"version", cgroup.version}});
   put(out, "name", cgroup.name);
+  if (!cgroup.cpu_weights.empty()) {
+    Json weights = Json::array();
+    for (const std::int64_t weight : cgroup.cpu_weights) weights.push(weight);
+    out.set("cpu_weights", std::move(weights));
+  }
   out.set_if("cpu_limit_cores", cgroup.cpu_limit_cores).set_if("memory_limit_bytes", cgroup.memory_limit_bytes);
   return std::move(out.set_if("cpus", cgroup.cpus));
 }

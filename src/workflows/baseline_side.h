@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/result.h"
@@ -16,6 +17,7 @@ bool is_baseline_file(const std::string& name);
 core::Result<governance::Baseline> load_baseline(const std::string& path);
 // The baseline as one side of a comparison.
 ComparedSide side_of(governance::Baseline baseline);
+inline constexpr std::string_view kApproval = "baseline.approval";  // the key of the difference below
 // What about the baseline itself speaks against judging by it: expired (forbids), not approved, changed since.
 std::vector<hardware::Difference> baseline_differences(const governance::Baseline& baseline, std::int64_t now_realtime_ns);
 

@@ -19,6 +19,7 @@ namespace aaco::workflows {
 // One session of a side.
 struct ComparedSession {
   std::string id, path, kind, tag;  // path: empty where only a baseline file tells of it
+  std::string model;                // its name; empty: unknown
   hardware::Fingerprint fingerprint;
   std::string fingerprint_hash;
   std::vector<double> iterations;  // measured ones in order, ns; of an imported trace its steps

@@ -39,6 +39,9 @@ core::Result<GateOutcome> gate(const GateRequest& request, const Services& servi
 governance::GateReport gate_report(const GateOutcome& outcome);
 core::Json to_json(const GateOutcome& outcome);
 
+// How the runs of a baseline were measured; empty: they are no runs, or the baseline does not record it.
+core::Result<std::optional<RunRequest>> run_of_baseline(const std::string& name, const Services& services);
+
 // What was asked of a run, from the request in its session.json.
 core::Result<RunRequest> run_request_from_json(const core::Json& document);
 

@@ -134,6 +134,16 @@ class Gate(Governed):
         self.assertIn('graph_level', [one['key'] for one in verdict['differences']])
         self.assertTrue(verdict['statistics'])
 
+    def test_options_are_added_to_those_of_the_baseline(self):
+        outcome = self.aaco('gate', '--baseline', 'mlp', '--json', '--', '--batch', '2')
+        self.assertEqual(outcome.code, 4, outcome.errors)
+        differences = {one['key'] for one in outcome.json()['differences']}
+        self.assertIn('batch', differences)
+        self.assertFalse(differences & {'model.hash', 'threads.intra', 'graph_level', 'baseline.approval'}, differences)
+
+    def test_unknown_option_for_the_measurement(self):
+        self.refused(self.aaco('gate', '--baseline', 'mlp', '--', '--bach', '2'), 2, '--bach')
+
     def test_injected_delay_is_detected_with_its_cause(self):
         outcome = self.aaco('gate', '--baseline', 'mlp', '--json', '--inject-delay', '900%')
         self.assertEqual((outcome.code, outcome.json()['verdict']), (1, 'regression'))

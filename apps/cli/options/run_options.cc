@@ -45,24 +45,53 @@ core::Result<std::vector<std::int64_t>> parse_shape(const std::string& text) {
   return shape;
 }
 
-// The file's values where the command line has none.
-core::Status merge_config(const CLI::App& app, const std::string& path, workflows::RunRequest& request, bool model_given) {
-  workflows::RunRequest read = request;
-  AACO_TRY(read_run_config(path, read));
-  const auto keep = [&](const char* option, auto member) {
+// What the command line says.
+void take_given(const CLI::App& app, const workflows::RunRequest& given, workflows::RunRequest& request) {
+  using workflows::RunRequest;
+  const auto take = [&](const char* option, auto member) {
     const CLI::Option* found = app.get_option_no_throw(option);
-    if (found == nullptr || found->count() > 0) read.*member = request.*member;
+    if (found != nullptr && found->count() > 0) request.*member = given.*member;
   };
-  keep("--backend", &workflows::RunRequest::backend);
-  keep("--batch", &workflows::RunRequest::batch);
-  keep("--threads", &workflows::RunRequest::threads);
-  keep("--graph-level", &workflows::RunRequest::graph_level);
-  keep("--seed", &workflows::RunRequest::seed);
-  keep("--ort-lib", &workflows::RunRequest::ort_library);
-  keep("--model", &workflows::RunRequest::model);
-  if (model_given) read.model = request.model;
-  request = std::move(read);
-  return {};
+  take("--backend", &RunRequest::backend);
+  take("--batch", &RunRequest::batch);
+  take("--warmup", &RunRequest::warmup);
+  take("--iterations", &RunRequest::iterations);
+  take("--threads", &RunRequest::threads);
+  take("--graph-level", &RunRequest::graph_level);
+  take("--seed", &RunRequest::seed);
+  take("--tag", &RunRequest::tag);
+  take("--ort-lib", &RunRequest::ort_library);
+  take("--model", &RunRequest::model);
+  take("--allow-fallback", &RunRequest::allow_fallback);
+  take("--drop-disturbed", &RunRequest::drop_disturbed);
+  take("--telemetry", &RunRequest::telemetry);
+  take("--ebpf", &RunRequest::ebpf);
+  take("--profile", &RunRequest::profile);
+  take("--profile-domains", &RunRequest::profile_domains);
+  take("--counters", &RunRequest::counters);
+  if (given.isolation.wanted()) request.isolation = given.isolation;
+}
+
+// The base without what the command line replaces as a whole: inputs belong to their model, options to their provider, and one
+// of the options that end a measurement replaces the others.
+workflows::RunRequest base_for(const CLI::App& app, workflows::RunRequest base, bool other_model) {
+  const auto given = [&](const char* option) {
+    const CLI::Option* found = app.get_option_no_throw(option);
+    return found != nullptr && found->count() > 0;
+  };
+  if (other_model) {
+    base.inputs.clear();
+    base.shapes.clear();
+    base.dimensions.clear();
+    base.dtype.clear();
+  }
+  if (given("--backend")) base.provider_options.clear();
+  if (given("--duration") || given("--iterations") || given("--precision")) {
+    base.duration.reset();
+    base.iterations.reset();
+    base.precision_ratio.reset();
+  }
+  return base;
 }
 
 }  // namespace
@@ -147,8 +176,9 @@ bool RunOptions::names_model() const {
 
 core::Result<workflows::RunRequest> RunOptions::resolve() const {
   const Texts& t = *texts_;
-  workflows::RunRequest request = t.request;
-  if (!t.config.empty()) AACO_TRY(merge_config(*t.app, t.config, request, !t.positional.empty()));
+  workflows::RunRequest request = base_for(*t.app, base, names_model());
+  if (!t.config.empty()) AACO_TRY(read_run_config(t.config, request));
+  take_given(*t.app, t.request, request);
   if (!t.positional.empty() && t.request.model.empty())
     request.model = t.positional;
   else if (!t.positional.empty())

@@ -21,8 +21,9 @@ class RunOptions {
   ~RunOptions();
   // Once parsed: whether a model was given, as an option or by itself.
   [[nodiscard]] bool names_model() const;
-  // The request, or what is wrong with which option.
-  [[nodiscard]] core::Result<workflows::RunRequest> resolve() const;
+  // The request, or what is wrong with which option. Options that were not given are those of `base`; of another model without
+  // its inputs and shapes.
+  [[nodiscard]] core::Result<workflows::RunRequest> resolve(const workflows::RunRequest& base = {}) const;
 
  private:
   struct Texts;

@@ -26,7 +26,7 @@ struct GateOptions {
   VerdictOutput output;
 };
 
-core::Status resolve(GateOptions& options) {
+core::Status resolve(GateOptions& options, const workflows::Services& services) {
   auto& request = options.request;
   request.sessions = list_of(options.sessions);
   request.use_history = !options.no_history;
@@ -45,7 +45,8 @@ core::Status resolve(GateOptions& options) {
     return core::fail(core::ErrorCode::invalid_argument, "after '--': " + parse_problem(problem),
                       "see 'aaco run --help' for the accepted options");
   }
-  AACO_ASSIGN(request.run, run.resolve());
+  AACO_ASSIGN(const auto of_baseline, workflows::run_of_baseline(request.baseline, services));
+  AACO_ASSIGN(request.run, run.resolve(of_baseline.value_or(workflows::RunRequest())));
   return {};
 }
 
@@ -72,8 +73,9 @@ core::Status write_files(const Context& context, const GateOptions& options, con
 }
 
 void judge(Context& context, GateOptions& options) {
-  if (const auto resolved = resolve(options); !resolved) return context.fail(resolved.error());
-  const auto outcome = workflows::gate(options.request, make_services(context));
+  const auto services = make_services(context);
+  if (const auto resolved = resolve(options, services); !resolved) return context.fail(resolved.error());
+  const auto outcome = workflows::gate(options.request, services);
   if (!outcome) return context.fail(outcome.error());
   context.progress("");
   context.exit_code = exit_code_for(outcome->verdict.verdict);
@@ -110,8 +112,8 @@ void add_gate(CLI::App& app, Context& context) {
   add_verdict_output(*verb, options->output);
   verb->add_flag("--llm", options->llm, "The options after '--' are those of 'aaco llm' (implied by --url)");
   verb->add_option("run", options->run,
-                   "After '--': 'aaco run' options for the measurement, instead of the baseline's; with --url or --llm those of "
-                   "'aaco llm'");
+                   "After '--': 'aaco run' options for the measurement; those not given are the baseline's. With --url or --llm "
+                   "those of 'aaco llm'");
   verb->positionals_at_end();
   verb->footer(
       "Examples:\n  aaco gate --baseline resnet50 --retries 3 --markdown comment.md --junit gate.xml\n  aaco gate --baseline "

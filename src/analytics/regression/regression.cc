@@ -136,7 +136,11 @@ bool within_reach(const MetricResult& result) {
 }
 
 MetricResult compare_one(const MetricInput& metric, const Options& options) {
-  MetricResult result = without_verdict(metric, {});
+  MetricResult result = without_verdict(metric, metric.not_judged);
+  if (!metric.not_judged.empty()) {
+    result.explanation = describe(result);
+    return result;
+  }
   if (has_series(metric.a) && has_series(metric.b))
     compare_series(metric, options, result);
   else if (has_values(metric.a) && has_values(metric.b))

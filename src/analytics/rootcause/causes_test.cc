@@ -185,9 +185,26 @@ TEST(Causes, PriorityMattersToThreadsThatWait) {
   b.call_ns = b.account->cpu_ns.emplace(1500);
   EXPECT_NE(first_cause(calm(), b, {nice}), "priority");
   EXPECT_EQ(first_cause(calm(), b, {{"environment.preload", "none", "slow.so", hardware::Severity::soft, ""}}), "preload");
-  EXPECT_EQ(first_cause(calm(), b, {{"input.values", "generated", "0123456789abcdef", hardware::Severity::soft, ""}}), "inputs");
   b.account->cpu_ns = 1000, b.account->wait_ns = 500;
   EXPECT_EQ(first_cause(calm(), b, {nice}), "priority");
+}
+
+TEST(Causes, TheWeightOfTheCgroupIsAPriority) {
+  const hardware::Difference weight{"cpu.weight", "default", "shares 256", hardware::Severity::soft, ""};
+  Side b = calm();
+  b.call_ns = 1500;
+  b.account->wait_ns = 500;
+  EXPECT_EQ(first_cause(calm(), b, {weight}), "priority");
+  b.account->wait_ns = 0;
+  b.account->cpu_ns = 1500;
+  EXPECT_NE(first_cause(calm(), b, {weight}), "priority") << "no thread waits";
+}
+
+TEST(Causes, OtherInputDataAreACause) {
+  Side b = calm();
+  b.call_ns = b.account->cpu_ns.emplace(1500);
+  EXPECT_EQ(first_cause(calm(), b, {{"inputs.hash", "x=12", "x=34", hardware::Severity::changed, ""}}), "input_data");
+  EXPECT_NE(first_cause(calm(), b, {{"inputs.hash", "", "x=34", hardware::Severity::soft, ""}}), "input_data");
 }
 
 TEST(Causes, StopsAreNamed) {

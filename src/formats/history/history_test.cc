@@ -51,7 +51,23 @@ TEST(HistoryTable, RowsAreChosenByAColumn) {
 }
 TEST(HistoryTable, MissingColumn) { EXPECT_THAT(error_of(kTable, {{"brnch", "main"}}), HasSubstr("latency")); }
 TEST(HistoryTable, Semicolons) {
-  EXPECT_THAT(values(parsed("time;m\n2024-01-01;1,5\n2024-01-02;2\n2024-01-03;3\n").series[0]), ElementsAre(2, 3));
+  EXPECT_THAT(values(parsed("time;m\n2024-01-01;1,5\n2024-01-02;2\n2024-01-03;3\n").series[0]), ElementsAre(1.5, 2, 3));
+}
+TEST(HistoryTable, DecimalCommasAfterSemicolons) {
+  const auto read = parsed("step;value\n0;100,3\n1;-1,5e1\n2;1.234,5\n");
+  EXPECT_THAT(names(read), ElementsAre("step", "value"));
+  EXPECT_THAT(values(read.series.at(1)), ElementsAre(100.3, -15, 1234.5));
+  EXPECT_THAT(values(parsed("a\tb\n1\t1,5\n").series.at(1)), ElementsAre(1.5));
+}
+TEST(HistoryTable, DecimalPointsAfterSemicolons) {
+  EXPECT_THAT(values(parsed("a;b\n1.5;2\n2.25;3\n").series.at(0)), ElementsAre(1.5, 2.25));
+}
+TEST(HistoryTable, RefusesMixedDecimalSeparators) {
+  EXPECT_THAT(error_of("a;b\n1,5;2\n1.25;3\n"), HasSubstr("mixes decimal commas and decimal points"));
+}
+TEST(HistoryTable, TextWithCommasStaysText) {
+  for (const char* text : {"1,2,3", ",5", "5,", "1.23,5", "12345.678,5", "a,5", "1,5x"})
+    EXPECT_THAT(names(parsed(std::string("what;value\n") + text + ";1\n" + text + ";2\n")), ElementsAre("value")) << text;
 }
 TEST(HistoryTable, SecondsSince1970) {
   EXPECT_EQ(parsed("time,m\n1609466400,1\n").series[0].points[0].time_ns, 1609466400LL * 1'000'000'000);

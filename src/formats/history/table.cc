@@ -17,6 +17,7 @@ constexpr std::size_t kMaxCells = 20'000'000;
 struct Table {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
+  char separator = ',';
   bool tagged = false;  // the first column names what the row is of, as "Tag=NAME"
 };
 
@@ -70,10 +71,50 @@ core::Result<Table> read_rows(std::string_view text, const std::string& name) {
     records.erase(records.begin());
   }
   table.rows = std::move(records);
+  table.separator = separator;
   if (table.header.size() * table.rows.size() > kMaxCells)
     return core::fail(ErrorCode::exhausted, name + " has too many cells for a history", "keep only the most recent rows");
   table.tagged = !table.rows.empty() && !table.rows.front().empty() && table.rows.front().front().starts_with("Tag=");
   return table;
+}
+
+// "-12,5" or "1.234,5e3" with a decimal point; nullopt: no number with a decimal comma.
+std::optional<std::string> with_decimal_point(std::string_view text) {
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos) return std::nullopt;
+  std::string_view whole = text.substr(0, comma);
+  if (whole.starts_with('-') || whole.starts_with('+')) whole.remove_prefix(1);
+  const auto groups = core::split(whole, '.');
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const bool digits = std::all_of(groups[i].begin(), groups[i].end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits || groups[i].empty() || (i > 0 && groups[i].size() != 3)) return std::nullopt;
+  }
+  if (groups.size() > 1 && groups.front().size() > 3) return std::nullopt;
+  std::string number = (text.starts_with('-') ? "-" : "") + core::replace_all(std::string(whole), ".", "") + ".";
+  number += text.substr(comma + 1);
+  return comma + 1 < text.size() && core::parse_f64(number) ? std::optional(std::move(number)) : std::nullopt;
+}
+
+// Where ';' or a tab separates the cells, a number may have a decimal comma. Which one a column has must be clear: "1.234" beside
+// "1,5" may be either.
+core::Status read_decimal_commas(Table& table, const std::string& name) {
+  for (std::size_t column = 0; column < table.header.size(); ++column) {
+    std::vector<std::pair<std::string*, std::string>> numbers;
+    bool points = false;
+    for (auto& row : table.rows) {
+      if (column >= row.size()) continue;
+      if (auto number = with_decimal_point(row[column]))
+        numbers.emplace_back(&row[column], *std::move(number));
+      else
+        points = points || (row[column].find('.') != std::string::npos && core::parse_f64(row[column]));
+    }
+    if (points && !numbers.empty())
+      return core::fail(ErrorCode::invalid_input,
+                        name + ": column '" + table.header[column] + "' mixes decimal commas and decimal points",
+                        "write all its numbers with the same decimal separator");
+    for (auto& [cell, number] : numbers) *cell = std::move(number);
+  }
+  return {};
 }
 
 enum class Kind { number, time, text };
@@ -152,7 +193,8 @@ Columns columns_of(const Table& table) {
 }  // namespace
 
 core::Result<Document> read_table(std::string_view text, const std::string& name, const Filter& filter) {
-  AACO_ASSIGN(const Table table, read_rows(text, name));
+  AACO_ASSIGN(Table table, read_rows(text, name));
+  if (table.separator != ',') AACO_TRY(read_decimal_commas(table, name));
   AACO_ASSIGN(const auto wanted, resolve(filter, table, name));
   const Columns columns = columns_of(table);
   Document document;

@@ -7,6 +7,7 @@
 #include "stats/robust.h"
 #include "workflows/ab/ab_account.h"
 #include "workflows/ab/worker_answers.h"
+#include "workflows/run/run_plan.h"
 
 namespace aaco::workflows {
 namespace {
@@ -37,6 +38,7 @@ std::vector<hardware::Fact> AbLoaded::facts(const AbSide& side) const {
                                        {"threads.inter", text("threads_inter")},
                                        {"graph_level", text("graph_level")},
                                        {"session_options", text("session_options")},
+                                       {"inputs.hash", inputs_hash_text(side.request.inputs)},
                                        {"input_shapes", text("shapes_text")},
                                        {"batch", text("batch")},
                                        {"seed", std::to_string(side.request.seed)},

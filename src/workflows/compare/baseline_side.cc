@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/files.h"
+#include "workflows/compare/side_facts.h"
 
 namespace aaco::workflows {
 
@@ -24,13 +25,21 @@ ComparedSide side_of(Baseline baseline) {
   side.name = baseline.name;
   std::vector<hardware::Fact> facts;
   for (const auto& [key, value] : baseline.fingerprint) facts.push_back({key, value});
-  const auto fingerprint = hardware::make_fingerprint(std::move(facts));
+  auto fingerprint = hardware::make_fingerprint(std::move(facts));
+  std::string model;
+  if (const auto request = core::Json::parse(baseline.request)) {
+    add_request_facts(*request, fingerprint);
+    model = std::string((*request)["model"].text());
+    constexpr std::string_view kOnnx = ".onnx";
+    if (model.ends_with(kOnnx)) model = core::base_name(std::string_view(model).substr(0, model.size() - kOnnx.size()));
+  }
   for (const auto& kept : baseline.sessions) {
     ComparedSession session;
     session.id = kept.id;
     session.kind = kept.kind;
     session.tag = kept.tag;
     session.scope = kept.scope;
+    session.model = model;
     session.fingerprint = fingerprint;
     session.fingerprint_hash = kept.fingerprint_hash;
     session.iterations = kept.iterations_ns;
@@ -51,10 +60,10 @@ std::vector<hardware::Difference> baseline_differences(const Baseline& baseline,
   switch (approval_state(baseline)) {
     case governance::Approved::yes: break;
     case governance::Approved::no:
-      found.push_back({"baseline.approval", "none", "", hardware::Severity::soft, "the baseline is not approved"});
+      found.push_back({std::string(kApproval), "none", "", hardware::Severity::soft, "the baseline is not approved"});
       break;
     case governance::Approved::changed_since:
-      found.push_back({"baseline.approval", baseline.approval->by, "", hardware::Severity::soft,
+      found.push_back({std::string(kApproval), baseline.approval->by, "", hardware::Severity::soft,
                        "the baseline changed after it was approved"});
       break;
   }

@@ -5,8 +5,10 @@
 #include "analytics/side_verdict.h"
 #include "core/clock.h"
 #include "core/files.h"
+#include "workflows/baseline_side.h"
 #include "workflows/compare/kernel_cause.h"
 #include "workflows/compare/rank_pair.h"
+#include "workflows/compare/side_facts.h"
 #include "workflows/diff_json.h"
 
 namespace aaco::workflows {
@@ -15,6 +17,11 @@ namespace {
 using core::Json;
 
 constexpr double kKernelThreshold = 0.02;
+constexpr std::string_view kMemory = "memory.";
+constexpr std::string_view kNotStored =
+    "the baseline's sessions are not in the store, so their profiles cannot be compared: 'aaco unpack' adds packed sessions";
+constexpr std::string_view kBothProfiled =
+    "both sides are profiled, but their profiles do not explain the change: 'aaco ab' or more sessions show whether it repeats";
 
 // How far the kernels of two traces are laid side by side; the parts of a difference all are in the first of them.
 std::optional<analytics::tracediff::TraceDifference> kernel_differences(const ComparedSide& a, const ComparedSide& b,
@@ -47,7 +54,12 @@ std::string recommendation_of(const DiffOutcome& outcome) {
   if (outcome.verdict == analytics::regression::kNotComparable)
     return analytics::regression::recommend_not_comparable(outcome.differences.front().key);
   if (outcome.cause && is_of_ranks(*outcome.cause)) return outcome.cause->recommendation;
-  return recommend(outcome.metrics.front(), outcome.cause ? std::optional(outcome.cause->recommendation) : std::nullopt);
+  std::optional<std::string> known;
+  if (outcome.cause)
+    known = outcome.cause->recommendation;
+  else if (!outcome.evidence.kernels_are.empty())
+    known = std::string(kBothProfiled);
+  return recommend(outcome.metrics.front(), known);
 }
 
 Json session_json(const ComparedSession& session) {
@@ -102,12 +114,32 @@ core::Status compare_idle(const ComparedSide& a, const ComparedSide& b, const Di
   return {};
 }
 
+// What the difference comes from, by the tables of the sessions: of a baseline file by those of its sessions in the store.
+core::Status find_reasons(const ComparedSide& judged_a, const ComparedSide& b, const DiffRequest& request,
+                          const Services& services, DiffOutcome& outcome) {
+  const auto stored = stored_sessions(judged_a, services);
+  const ComparedSide& a = stored ? *stored : judged_a;
+  if (judged_a.baseline && !stored && (outcome.verdict == "regression" || outcome.verdict == "improvement"))
+    outcome.notes.emplace_back(kNotStored);
+  outcome.evidence = find_evidence(a, b);
+  outcome.kernels = kernel_differences(a, b, outcome.notes);
+  AACO_ASSIGN(outcome.cause, late_rank_of(a, b));
+  if (outcome.cause)
+    outcome.notes.emplace_back("A and B are two ranks of one job: their times differ by how the work is balanced");
+  else {
+    AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));
+  }
+  return compare_idle(a, b, request, services, outcome);
+}
+
 core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request, const Services& services,
                              DiffOutcome& outcome) {
   AACO_ASSIGN(const auto catalogue,
               analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
   AACO_ASSIGN(auto metrics, comparison_metrics(request.metrics, a, b, catalogue));
   pair_spans(a, b, metrics);
+  for (auto& metric : metrics)
+    if (metric.id.starts_with(kMemory)) metric.not_judged = memory_not_judged(outcome.differences);
   analytics::regression::Options options;
   options.level = request.level;
   if (request.use_history && a.sessions.size() == 1 && b.sessions.size() == 1) {
@@ -132,15 +164,7 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
   outcome.metrics = analytics::regression::compare(metrics, options);
   outcome.distributions = distributions_of(a, b);
   take(decide(outcome.metrics, rule), outcome);
-  outcome.evidence = find_evidence(a, b);
-  outcome.kernels = kernel_differences(a, b, outcome.notes);
-  AACO_ASSIGN(outcome.cause, late_rank_of(a, b));
-  if (outcome.cause)
-    outcome.notes.emplace_back("A and B are two ranks of one job: their times differ by how the work is balanced");
-  else {
-    AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));
-  }
-  return compare_idle(a, b, request, services, outcome);
+  return find_reasons(a, b, request, services, outcome);
 }
 
 }  // namespace
@@ -191,6 +215,9 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
   for (const std::string& id : outcome.candidate_ids)
     if (std::count(outcome.baseline_ids.begin(), outcome.baseline_ids.end(), id) > 0)
       outcome.notes.push_back("session " + id + " is on both sides: comparing it with itself says nothing about a change");
+  if (a.baseline)
+    for (const auto& difference : baseline_differences(*a.baseline, core::SystemClock().now_ns(core::ClockId::realtime)))
+      if (difference.key == kApproval) outcome.notes.push_back(difference.meaning);
   outcome.recommendation = recommendation_of(outcome);
   if (request.store)
     if (const auto stored = store(a, b, outcome, request); !stored)

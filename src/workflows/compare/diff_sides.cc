@@ -15,6 +15,7 @@
 #include "tracelake/lake.h"
 #include "workflows/baseline_side.h"
 #include "workflows/compare/llm_series.h"
+#include "workflows/compare/side_facts.h"
 #include "workflows/session/llm_journal.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/noise.h"
@@ -126,7 +127,9 @@ core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_dist
   session.interrupted = found.manifest.state == "interrupted";
   session.changed = core::join(tracelake::changed_documents(found.path, found.manifest), ", ");
   session.fingerprint_hash = found.manifest.fingerprint;
+  session.model = found.manifest.outcome.model;
   AACO_TRY(read_fingerprint(session));
+  add_request_facts(found.manifest.request, session.fingerprint);
   AACO_TRY(read_series(session, found.manifest, drop_disturbed));
   AACO_ASSIGN(session.metrics, read_metrics(session.path));
   if (session.kind == "llm") {
@@ -326,9 +329,11 @@ std::vector<hardware::Difference> side_differences(const ComparedSide& a, const 
   for (const ComparedSide* side : {&a, &b}) {
     if (!side->baseline) continue;
     const auto now = core::SystemClock().now_ns(core::ClockId::realtime);
-    for (auto& difference : baseline_differences(*side->baseline, now)) add_new(found, std::move(difference));
+    for (auto& difference : baseline_differences(*side->baseline, now))
+      if (difference.key != kApproval) add_new(found, std::move(difference));  // says nothing about the two sides
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.severity < y.severity; });
+  name_models(found, a.sessions.front().model, b.sessions.front().model);
   return found;
 }
 

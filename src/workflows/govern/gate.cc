@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "core/clock.h"
+#include "core/numbers.h"
 #include "workflows/baseline.h"
+#include "workflows/baseline_side.h"
 #include "workflows/diff_json.h"
 
 namespace aaco::workflows {
@@ -12,17 +14,11 @@ namespace {
 using core::ErrorCode;
 using core::Json;
 
-std::string not_approved(const std::vector<hardware::Difference>& differences) {
-  for (const auto& difference : differences)
-    if (difference.key == "baseline.approval") return difference.meaning;
-  return {};
-}
-
 bool expired_or_refused(const GateRequest& request, const ComparedSide& a, GateOutcome& outcome) {
   auto found = baseline_differences(*a.baseline, core::SystemClock().now_ns(core::ClockId::realtime));
   if (request.require_approval)
     for (auto& difference : found)
-      if (difference.key == "baseline.approval") difference.severity = hardware::Severity::hard;
+      if (difference.key == kApproval) difference.severity = hardware::Severity::hard;
   if (hardware::comparable(found) || request.force) return false;
   outcome.verdict.verdict = "not-comparable";
   outcome.verdict.confidence = 1;
@@ -30,7 +26,7 @@ bool expired_or_refused(const GateRequest& request, const ComparedSide& a, GateO
   outcome.verdict.baseline_ids = a.ids();
   outcome.verdict.candidate_ids = request.sessions;
   outcome.verdict.baseline_name = a.baseline->name;
-  const bool approval = found.front().key == "baseline.approval" && found.front().severity == hardware::Severity::hard;
+  const bool approval = found.front().key == kApproval && found.front().severity == hardware::Severity::hard;
   outcome.verdict.recommendation = approval ? "review it, then 'aaco baseline approve " + a.baseline->name + " --by NAME'"
                                             : "measure a new one: 'aaco baseline add " + a.baseline->name + " SESSION --replace'";
   outcome.verdict.differences = std::move(found);
@@ -110,8 +106,19 @@ core::Result<RunRequest> run_request_from_json(const Json& document) {
   request.ebpf = document["ebpf"].as_bool().value_or(false);
   if (const auto period = document["telemetry_period_ns"].as_i64()) request.telemetry_period = core::Nanoseconds(*period);
   request.profile = document["profile"].as_bool().value_or(false);
+  if (document["dtype"].is_string()) request.dtype = std::string(document["dtype"].text());
   request.allow_fallback = document["allow_fallback"].as_bool().value_or(false);
   return request;
+}
+
+core::Result<std::optional<RunRequest>> run_of_baseline(const std::string& name, const Services& services) {
+  AACO_ASSIGN(const std::string path, find_baseline(name, services));
+  AACO_ASSIGN(const auto baseline, load_baseline(path));
+  if (baseline.request.empty()) return std::optional<RunRequest>();
+  AACO_ASSIGN(const Json document, Json::parse(baseline.request));
+  if (is_llm_request(document)) return std::optional<RunRequest>();
+  AACO_ASSIGN(RunRequest request, run_request_from_json(document));
+  return std::optional(std::move(request));
 }
 
 core::Result<GateOutcome> gate(const GateRequest& request, const Services& services) {
@@ -144,12 +151,12 @@ core::Result<GateOutcome> gate(const GateRequest& request, const Services& servi
     services.progress(fmt::format("inconclusive: measuring again ({} of {})", outcome.attempts, request.retries));
     AACO_TRY(measure_another());
   }
-  if (const std::string why = not_approved(outcome.verdict.differences); !why.empty()) outcome.verdict.notes.push_back(why);
   if (request.delay != InjectedDelay{})
     outcome.verdict.notes.emplace_back("each measured call was delayed by --inject-delay: this verdict is a test of the gate");
   if (outcome.attempts > 1)
     outcome.verdict.notes.push_back(fmt::format("{} comparisons, each at confidence level {} to keep an overall level of {}",
-                                                outcome.attempts, outcome.asked.level, request.level));
+                                                outcome.attempts, core::format_percent(outcome.asked.level),
+                                                core::format_percent(request.level)));
   return outcome;
 }
 

@@ -27,7 +27,9 @@ class GateTest : public testing::Test {
       MadeSession made;
       made.kind = kind_;
       made.request = request_of_run_;
-      made.facts = {{"batch", batch}};
+      made.facts = {{"batch", batch}, {"model.hash", hash_}};
+      made.metrics = metrics_;
+      made.outcome = Json::object({{"model", model_}});
       core::Random random(static_cast<std::uint64_t>(i) + 1);
       for (int k = 0; k < 100; ++k) made.calls_ns.push_back(level_ns * std::exp(0.01 * random.normal()));
       ids.push_back(lake_.make(made).manifest.id.text);
@@ -67,7 +69,8 @@ class GateTest : public testing::Test {
   }
   Lake lake_;
   GateRequest request_;
-  std::string kind_ = "run", path_;
+  std::string kind_ = "run", path_, model_, hash_;
+  trace::Metrics metrics_;
   Json request_of_run_;
 };
 
@@ -125,6 +128,79 @@ TEST_F(GateTest, AnApprovedBaselineIsAcceptedUntilItChanges) {
   EXPECT_EQ(verdict(same), "not-comparable");
   request_.force = true;
   EXPECT_EQ(verdict(same), "equivalent");
+}
+TEST_F(GateTest, ApprovalIsNotListedAsADifference) {
+  add_baseline_of(sessions(1e6));
+  const auto outcome = judged(sessions(1e6));
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->verdict.differences, testing::IsEmpty());
+}
+TEST_F(GateTest, SaysWhetherTheBaselinesSessionsAreInTheStore) {
+  const auto stored = sessions(1e6);
+  add_baseline_of(stored);
+  const auto slower = sessions(1.3e6);
+  constexpr const char* kNotThere = "the baseline's sessions are not in the store";
+  EXPECT_THAT(judged(slower)->verdict.notes, testing::Not(Contains(HasSubstr(kNotThere))));
+  change([](auto& baseline) { baseline.sessions.front().id = "20200101T000000Z-aaaaaa"; });
+  EXPECT_THAT(judged(slower)->verdict.notes, Contains(HasSubstr(kNotThere)));
+}
+TEST_F(GateTest, ProfiledSidesGetNoAdviceToProfile) {
+  metrics_ = {{"node.execution_count", 10, "1", {}, {}}, {"node.compute_ns", 9e5, "ns", {}, {}}};
+  add_baseline_of(sessions(1e6));
+  const auto outcome = judged(sessions(1.3e6));
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->verdict.recommendation, testing::Not(HasSubstr("--profile")));
+}
+TEST_F(GateTest, MemoryIsNotJudgedWhereOneSideRanACollector) {
+  const auto run_with = [](bool ebpf) {
+    return Json::object({{"model", "mlp"}, {"profile", true}, {"ebpf", ebpf}, {"telemetry", false}});
+  };
+  metrics_ = {{"memory.rss_peak_bytes", 1e8, "bytes", {}, {}}};
+  request_of_run_ = run_with(false);
+  add_baseline_of(sessions(1e6));
+  change([](auto& baseline) { baseline.budgets["memory.rss_peak_bytes"] = {0.1, true}; });
+  metrics_ = {{"memory.rss_peak_bytes", 1.7e8, "bytes", {}, {}}};
+  request_of_run_ = run_with(true);
+  const auto outcome = judged(sessions(1e6));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->verdict.verdict, "equivalent");
+  ASSERT_EQ(outcome->verdict.differences.size(), 1U);
+  EXPECT_THAT(to_text(outcome->verdict.differences[0]), HasSubstr("measured_with: --profile vs --ebpf --profile"));
+  EXPECT_THAT(outcome->verdict.metrics.at(1).reason, HasSubstr("--ebpf ran on one side only"));
+}
+TEST_F(GateTest, OtherModelsAreNamed) {
+  request_of_run_ = Json::object({{"model", "models/small.onnx"}, {"profile", false}});
+  model_ = "small";
+  add_baseline_of(sessions(1e6));
+  change([](auto& baseline) { baseline.fingerprint["model.hash"] = std::string(64, 'a'); });
+  model_ = "large", hash_ = std::string(64, 'b');
+  const auto outcome = judged(sessions(1.3e6));
+  ASSERT_TRUE(outcome);
+  ASSERT_EQ(outcome->verdict.differences.size(), 1U);
+  EXPECT_EQ(to_text(outcome->verdict.differences[0]),
+            "model.hash: aaaaaaaaaaaaaaaa vs bbbbbbbbbbbbbbbb (different model: small vs large)");
+}
+TEST_F(GateTest, ConfidenceLevelsAreRounded) {
+  request_of_run_ = Json::object({{"model", "zoo:nosuch"}});
+  add_baseline_of(sessions(1e6));
+  request_.retries = 2;
+  EXPECT_NEAR(judged(sessions(1e6))->asked.level, 0.98333, 1e-4);
+}
+TEST_F(GateTest, TheRunOfTheBaselineIsTheBaseOfOtherOptions) {
+  request_of_run_ = Json::object({{"model", "mlp"}, {"threads", 1}, {"profile", true}});
+  add_baseline_of(sessions(1e6));
+  const auto run = run_of_baseline(kName, lake_.services);
+  ASSERT_TRUE(run && *run);
+  EXPECT_EQ((*run)->model, "mlp");
+  EXPECT_EQ((*run)->threads, 1);
+  EXPECT_FALSE(run_of_baseline("nosuch", lake_.services));
+}
+TEST_F(GateTest, BaselineOfAnImportYieldsNoRequest) {
+  kind_ = "import";
+  add_baseline_of(sessions(1e6));
+  const auto run = run_of_baseline(kName, lake_.services);
+  ASSERT_TRUE(run);
+  EXPECT_FALSE(*run);
 }
 TEST_F(GateTest, AnotherBatchIsNotComparable) {
   add_baseline_of(sessions(1e6));

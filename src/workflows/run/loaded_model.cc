@@ -1,6 +1,5 @@
 #include "workflows/run/loaded_model.h"
 
-#include "core/hash.h"
 #include "core/strings.h"
 #include "runner/inputs.h"
 #include "workflows/run/memory_check.h"
@@ -35,16 +34,6 @@ Json describe_inputs(const runner::ModelInputs& inputs) {
   return out;
 }
 
-// Of what was read from files: the values may decide how long a call takes (denormal numbers, early exits).
-std::string hash_of_files(const std::vector<runner::TensorData>& tensors, const RunRequest& request) {
-  if (request.inputs.empty()) return {};
-  constexpr std::size_t kDigits = 16;
-  core::Sha256 hash;
-  for (const auto& tensor : tensors)
-    if (request.inputs.contains(tensor.name)) hash.add({reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()});
-  return hash.finish_hex().substr(0, kDigits);
-}
-
 }  // namespace
 
 core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& request, const Services& services) {
@@ -61,7 +50,6 @@ core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& requ
   model.batch = inputs.batch;
   model.inputs = describe_inputs(inputs);
   model.shapes_text = shape_text(inputs.tensors);
-  model.values_hash = hash_of_files(inputs.tensors, request);
   AACO_TRY(model.backend->bind(inputs.tensors));
   return model;
 }

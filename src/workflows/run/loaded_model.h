@@ -23,7 +23,6 @@ struct LoadedModel {
   std::int64_t batch = 1;   // items a call works on
   core::Json inputs;        // name, type, shape and origin of each
   std::string shapes_text;  // "input float32[1,3,224,224]; ..."
-  std::string values_hash;  // of inputs read from files; empty: all are generated
   std::vector<trace::Warning> warnings;
 };
 

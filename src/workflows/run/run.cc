@@ -249,11 +249,10 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const Placement& 
                              {"threads.inter", std::to_string(plan.backend.inter_op_threads)},
                              {"graph_level", plan.backend.graph_level},
                              {"session_options", session_options_text(plan.backend.session_options)},
+                             {"inputs.hash", inputs_hash_text(request.inputs)},
                              {"input_shapes", model.shapes_text},
                              {"batch", std::to_string(model.batch)},
                              {"seed", std::to_string(request.seed)},
-                             {"input.values", model.values_hash},
-                             {"instruments.ebpf", request.ebpf ? "on" : ""},
                              {"mode", "run"}});
   if (!usable.allowed.empty()) {
     facts.push_back({"cpu.allowed_cores", std::to_string(usable.allowed.size())});

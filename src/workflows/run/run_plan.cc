@@ -176,6 +176,16 @@ std::string session_options_text(const std::map<std::string, std::string>& optio
   return text;
 }
 
+std::string inputs_hash_text(const std::map<std::string, std::string>& files) {
+  constexpr std::size_t kDigits = 12;
+  std::string text;
+  for (const auto& [input, file] : files) {
+    const auto hash = core::sha256_file(file);
+    text += (text.empty() ? "" : " ") + input + "=" + (hash ? hash->substr(0, kDigits) : "unreadable");
+  }
+  return text;
+}
+
 core::Result<RunPlan> plan_run(const RunRequest& request, const Services& services) {
   AACO_TRY(check_threads(request));
   AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));

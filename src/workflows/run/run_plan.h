@@ -32,6 +32,8 @@ struct RunPlan {
 
 // "memory_arena=off pinning=on"; empty without options.
 std::string session_options_text(const std::map<std::string, std::string>& options);
+// "x=9f86d081884c": input and the first digits of the SHA-256 of its file; empty without given inputs.
+std::string inputs_hash_text(const std::map<std::string, std::string>& files);
 
 core::Result<RunPlan> plan_run(const RunRequest& request, const Services& services);
 

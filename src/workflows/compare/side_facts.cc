@@ -1,0 +1,68 @@
+#include "workflows/compare/side_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace aaco::workflows {
+namespace {
+
+using core::Json;
+
+constexpr std::string_view kMeasuredWith = "measured_with", kInputs = "inputs.hash";
+// Members of a run's request, which are options of `aaco run` too. The profiled pass follows the measurement.
+constexpr std::array<std::string_view, 2> kInProcess = {"telemetry", "ebpf"};
+constexpr std::string_view kProfile = "profile";
+
+std::string option_of(std::string_view member) { return "--" + std::string(member); }
+
+std::string options_of(const Json& request) {
+  std::string text;
+  for (const std::string_view member : {kInProcess[0], kInProcess[1], kProfile})
+    if (request[member].as_bool().value_or(false)) text += (text.empty() ? "" : " ") + option_of(member);
+  return text.empty() ? "none" : text;
+}
+
+bool has(const hardware::Fingerprint& fingerprint, std::string_view key) {
+  return std::any_of(fingerprint.facts.begin(), fingerprint.facts.end(), [&](const auto& fact) { return fact.key == key; });
+}
+
+}  // namespace
+
+void add_request_facts(const Json& request, hardware::Fingerprint& fingerprint) {
+  if (!request[kProfile].is_bool()) return;  // not the request of a run
+  auto facts = fingerprint.facts;
+  facts.push_back({std::string(kMeasuredWith), options_of(request)});
+  if (!request["inputs"].members().empty() && !has(fingerprint, kInputs))
+    facts.push_back({std::string(kInputs), "given, content not recorded"});
+  fingerprint = hardware::make_fingerprint(std::move(facts));
+}
+
+void name_models(std::vector<hardware::Difference>& differences, const std::string& model_a, const std::string& model_b) {
+  if (model_a.empty() || model_b.empty()) return;
+  for (auto& difference : differences)
+    if (difference.key == "model.hash")
+      difference.meaning += model_a == model_b ? ": two files named " + model_a : ": " + model_a + " vs " + model_b;
+}
+
+std::string memory_not_judged(const std::vector<hardware::Difference>& differences) {
+  const auto found =
+      std::find_if(differences.begin(), differences.end(), [](const auto& one) { return one.key == kMeasuredWith; });
+  if (found == differences.end()) return {};
+  for (const std::string_view member : kInProcess) {
+    const std::string option = option_of(member);
+    const bool in_a = found->a.find(option) != std::string::npos, in_b = found->b.find(option) != std::string::npos;
+    if (in_a != in_b) return option + " ran on one side only, and its buffers count as memory of the process";
+  }
+  return {};
+}
+
+std::shared_ptr<const ComparedSide> stored_sessions(const ComparedSide& side, const Services& services) {
+  if (!side.baseline) return nullptr;
+  auto stored = load_side(side.ids(), services);
+  if (!stored || stored->ids() != side.ids()) return nullptr;
+  return std::make_shared<const ComparedSide>(*std::move(stored));
+}
+
+}  // namespace aaco::workflows

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "hardware/fingerprint.h"
+#include "workflows/diff_sides.h"
+#include "workflows/services.h"
+
+namespace aaco::workflows {
+
+// What the request of a run says beyond the facts stored with it: measured_with, its collectors and passes ("--ebpf --profile" or
+// "none"), and that inputs were given whose content was not recorded.
+void add_request_facts(const core::Json& request, hardware::Fingerprint& fingerprint);
+
+// Says by name which models differ, where the names are known.
+void name_models(std::vector<hardware::Difference>& differences, const std::string& model_a, const std::string& model_b);
+
+// Why memory cannot be judged: a collector ran in the process of one side only, and its buffers are in the process's memory.
+// Empty: it can.
+std::string memory_not_judged(const std::vector<hardware::Difference>& differences);
+
+// The sessions of a baseline as they are stored, where all of them are in the store: what caused a difference is in their tables,
+// which a baseline file does not have. Null: some are missing or unreadable.
+std::shared_ptr<const ComparedSide> stored_sessions(const ComparedSide& side, const Services& services);
+
+}  // namespace aaco::workflows
