@@ -174,7 +174,7 @@ bool RunOptions::names_model() const {
   return !texts_->request.model.empty() || !texts_->positional.empty() || !texts_->config.empty();
 }
 
-core::Result<workflows::RunRequest> RunOptions::resolve() const {
+core::Result<workflows::RunRequest> RunOptions::resolve(const workflows::RunRequest& base) const {
   const Texts& t = *texts_;
   workflows::RunRequest request = base_for(*t.app, base, names_model());
   if (!t.config.empty()) AACO_TRY(read_run_config(t.config, request));
