@@ -255,7 +255,7 @@ class Recipes(program.ProgramTest):
 
     def test_all_models_run(self):
         document = pathlib.Path(__file__).resolve().parents[2] / 'docs/how_to/query_recipes.md'
-        lines = [line.strip() for line in document.read_text().splitlines() if line.startswith('    ')]
+        lines = [line.strip() for line in document.read_text().splitlines() if line.startswith('    ') and not line.startswith('    aaco ')]
         statements = []
         for line in lines:
             whole = not statements or statements[-1].count('(') == statements[-1].count(')')
