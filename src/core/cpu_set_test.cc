@@ -13,6 +13,13 @@ TEST(CpuSet, ListsRangesAndSingleCpus) {
   EXPECT_EQ(cpu_list({}), "");
 }
 
+TEST(CpuSet, ReadsRangesAndNumbers) { EXPECT_EQ(parse_cpu_list("0-2,5\n"), (std::vector<std::int64_t>{0, 1, 2, 5})); }
+
+TEST(CpuSet, MalformedListsAreEmpty) {
+  for (const char* text : {"", "a", "3-1", "-1", "0-", "0-99999999999", "1,,2"})
+    EXPECT_TRUE(parse_cpu_list(text).empty()) << text;
+}
+
 TEST(CpuSet, PinsTheCallingThreadOnly) {
   const auto before = allowed_cpus();
   ASSERT_FALSE(before.empty());

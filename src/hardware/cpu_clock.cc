@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/cpu_set.h"
 #include "hardware/inventory/read.h"
 
 namespace aaco::hardware {
@@ -47,7 +48,7 @@ bool set_for_performance(const CpuClock& cpu) { return cpu.governor == "performa
 CpuClockState read_cpu_clock_state(const std::string& root) {
   const MachineFiles files(root);
   CpuClockState state;
-  auto cpus = inventory::parse_cpu_list(files.text_or_empty("/sys/devices/system/cpu/online"));
+  auto cpus = core::parse_cpu_list(files.text_or_empty("/sys/devices/system/cpu/online"));
   if (cpus.empty())
     for (const std::string& name : files.names("/sys/devices/system/cpu"))
       if (const auto cpu = inventory::number_after(name, "cpu")) cpus.push_back(*cpu);

@@ -28,6 +28,7 @@ struct CpuInfo {
   std::optional<std::int64_t> family, model_number, stepping;
   std::optional<std::int64_t> logical_cpus, physical_cores, sockets, numa_nodes;
   std::optional<std::int64_t> allowed_cpus;  // that this process may use: those of all its threads together
+  std::string allowed_cpu_list;              // "0-2,5"; empty if unknown
   std::vector<CpuCache> caches;              // of CPU 0
   std::vector<std::string> simd;             // avx2, avx512f, amx_bf16, neon ...
   bool hypervisor = false;

@@ -39,6 +39,7 @@ Json cpu_json(const CpuInfo& cpu) {
   out.set_if("family", cpu.family).set_if("model_number", cpu.model_number).set_if("stepping", cpu.stepping);
   out.set_if("logical_cpus", cpu.logical_cpus)
       .set_if("allowed_cpus", cpu.allowed_cpus)
+      .set_if("allowed_cpu_list", cpu.allowed_cpu_list)
       .set_if("physical_cores", cpu.physical_cores);
   out.set_if("sockets", cpu.sockets).set_if("numa_nodes", cpu.numa_nodes);
   Json caches = Json::array();

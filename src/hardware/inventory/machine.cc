@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/cpu_set.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "hardware/thread_cpus.h"
@@ -66,7 +67,7 @@ void read_topology(const MachineFiles& files, CpuInfo& cpu) {
   std::set<std::pair<std::int64_t, std::int64_t>> cores;
   std::set<std::int64_t> sockets;
   std::int64_t logical = 0;
-  for (const std::int64_t number : parse_cpu_list(files.text_or_empty("/sys/devices/system/cpu/online"))) {
+  for (const std::int64_t number : core::parse_cpu_list(files.text_or_empty("/sys/devices/system/cpu/online"))) {
     ++logical;
     const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(number) + "/topology/";
     const auto socket = files.integer(folder + "physical_package_id");
@@ -78,7 +79,7 @@ void read_topology(const MachineFiles& files, CpuInfo& cpu) {
   if (logical > 0) cpu.logical_cpus = logical;
   if (!cores.empty()) cpu.physical_cores = static_cast<std::int64_t>(cores.size());
   if (!sockets.empty()) cpu.sockets = static_cast<std::int64_t>(sockets.size());
-  if (const auto nodes = parse_cpu_list(files.text_or_empty("/sys/devices/system/node/online")); !nodes.empty())
+  if (const auto nodes = core::parse_cpu_list(files.text_or_empty("/sys/devices/system/node/online")); !nodes.empty())
     cpu.numa_nodes = static_cast<std::int64_t>(nodes.size());
 }
 
@@ -151,9 +152,11 @@ std::string os_release_value(std::string_view text, std::string_view key) {
   return {};
 }
 
-std::optional<std::int64_t> allowed_cpus(const MachineFiles& files) {
+void read_allowed_cpus(const MachineFiles& files, CpuInfo& cpu) {
   const auto cpus = cpus_of_threads(files.root(), "self");
-  return cpus.empty() ? std::nullopt : std::optional(static_cast<std::int64_t>(cpus.size()));
+  if (cpus.empty()) return;
+  cpu.allowed_cpus = static_cast<std::int64_t>(cpus.size());
+  cpu.allowed_cpu_list = core::cpu_list({cpus.begin(), cpus.end()});
 }
 
 CpuInfo read_cpu_info(const MachineFiles& files) {
@@ -161,7 +164,7 @@ CpuInfo read_cpu_info(const MachineFiles& files) {
   parse_cpuinfo(files.text_or_empty("/proc/cpuinfo"), cpu);
   read_topology(files, cpu);
   read_caches(files, cpu);
-  cpu.allowed_cpus = allowed_cpus(files);
+  read_allowed_cpus(files, cpu);
   return cpu;
 }
 

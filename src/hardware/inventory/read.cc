@@ -8,7 +8,6 @@ namespace aaco::hardware::inventory {
 namespace {
 
 constexpr std::int64_t kFileLimit = std::int64_t{16} << 20;  // /proc/cpuinfo of a thousand CPUs
-constexpr std::size_t kMaxCpus = 65536;
 
 }  // namespace
 
@@ -33,19 +32,6 @@ std::vector<std::string> MachineFiles::names(std::string_view folder) const {
 }
 
 bool MachineFiles::exists(std::string_view path) const { return core::exists(full(path)); }
-
-std::vector<std::int64_t> parse_cpu_list(std::string_view text) {
-  std::vector<std::int64_t> cpus;
-  for (const std::string_view part : core::split(core::trim(text), ',')) {
-    const std::size_t dash = part.find('-');
-    const auto first = core::parse_i64(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : core::parse_i64(part.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || static_cast<std::size_t>(*last - *first) >= kMaxCpus - cpus.size())
-      return {};
-    for (std::int64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 std::optional<std::int64_t> number_after(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix) || name.size() == prefix.size()) return std::nullopt;

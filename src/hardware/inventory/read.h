@@ -25,9 +25,6 @@ class MachineFiles {
   std::string root_;
 };
 
-// "0-3,8" -> 0 1 2 3 8; empty for what is not such a list, or one of more than 65536 numbers.
-std::vector<std::int64_t> parse_cpu_list(std::string_view text);
-
 // "prefix12" -> 12; empty where something else follows the prefix.
 std::optional<std::int64_t> number_after(std::string_view name, std::string_view prefix);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/cpu_set.h"
 #include "core/strings.h"
 #include "hardware/inventory/read.h"
 #include "hardware/probe.h"
@@ -81,7 +82,7 @@ void add_levels(const Inventory& machine, const ProbeMeasurements& probe, Device
   const Topology topology = topology_of(machine.cpu);
   for (const CpuCache& cache : machine.cpu.caches) {
     if (cache.type == "Instruction") continue;
-    const auto listed = static_cast<std::int64_t>(inventory::parse_cpu_list(cache.shared_cpus).size());
+    const auto listed = static_cast<std::int64_t>(core::parse_cpu_list(cache.shared_cpus).size());
     const std::int64_t sharers = std::clamp<std::int64_t>(listed, 1, topology.logical);
     MemoryLevel level;
     level.name = "l" + std::to_string(cache.level);

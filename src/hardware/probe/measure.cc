@@ -135,7 +135,7 @@ core::Status measure_memory(const Crew& crew, const ProbeOptions& options, const
 
 // Bytes a thread may keep in an instance of the cache, with room for what else lies there.
 std::int64_t working_set(const CpuCache& cache, int threads) {
-  const auto sharers = static_cast<std::int64_t>(std::max<std::size_t>(1, inventory::parse_cpu_list(cache.shared_cpus).size()));
+  const auto sharers = static_cast<std::int64_t>(std::max<std::size_t>(1, core::parse_cpu_list(cache.shared_cpus).size()));
   return aligned(cache.size_bytes / 2 / std::min<std::int64_t>(sharers, threads));
 }
 

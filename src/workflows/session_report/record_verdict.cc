@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/cpu_set.h"
 #include "core/numbers.h"
 #include "workflows/session_report/record_waits.h"
 
@@ -33,6 +34,7 @@ constexpr double kUnsampled = 0.05;      // of the CPU time, from which it is na
 constexpr double kMostlyUnsampled = 0.25;
 constexpr double kFewestUnsampled = 0.03;  // CPUs
 constexpr double kIdle = 0.3;              // CPUs, below which the program mostly sleeps
+constexpr double kIdleCpus = 0.3;          // CPUs, from which one counts as free
 constexpr double kMajorFaults = 50;        // per second
 constexpr std::size_t kPhases = 4;
 
@@ -92,7 +94,8 @@ struct Limit {
 // The bounds of what was measured about a program; empty: not measured.
 struct MeasuredProgram {
   double cores = 0;
-  std::optional<double> cpus;  // that it may use
+  std::optional<double> cpus;       // that it may use
+  std::optional<double> idle_cpus;  // of these, the mean number without work of any process
   double waiting = 0, waiting_at_least = 0;
   double unsampled = 0;                       // of the CPU time
   std::optional<double> stopped, disk_sleep;  // share of the samples in which a process was
@@ -100,8 +103,22 @@ struct MeasuredProgram {
   double wall_ns = 0;
 };
 
+// Empty where the CPUs that the program may use are not known one by one, or one of them was not sampled.
+std::optional<double> idle_cpus(const Facts& facts) {
+  const core::Json& cpu = facts.model.environment["cpu"];
+  const auto allowed = core::parse_cpu_list(cpu["allowed_cpu_list"].text());
+  if (allowed.empty()) return std::nullopt;
+  double idle = 0;
+  for (const std::int64_t one : allowed) {
+    const auto use = mean_of(facts.series("cpu.use_ratio", "cpu" + std::to_string(one)));
+    if (!use) return std::nullopt;
+    idle += std::clamp(1 - *use, 0.0, 1.0);
+  }
+  return idle;
+}
+
 MeasuredProgram measured(const Facts& facts, double cores, std::optional<double> cpus) {
-  MeasuredProgram out{.cores = cores, .cpus = cpus};
+  MeasuredProgram out{.cores = cores, .cpus = cpus, .idle_cpus = idle_cpus(facts)};
   if (const auto* wait = find_metric(facts.model.metrics, "process.run_queue_wait_ratio")) {
     out.waiting = wait->value;
     out.waiting_at_least = wait->ci95 ? std::max(0.0, wait->ci95->low) : wait->value;
@@ -125,10 +142,14 @@ bool counts_unsampled(const MeasuredProgram& is) { return is.unsampled * is.core
 
 // Waiting limits a program that waits more than it sleeps. With less than one thread running or waiting on average, it slept at
 // least the remaining time.
-bool waits_for_cpu(const MeasuredProgram& is) {
+bool waits_runnable(const MeasuredProgram& is) {
   const double asleep = std::max(0.0, 1 - is.cores - is.waiting);
   return is.waiting_at_least >= kFewestWaiting && is.waiting / (is.waiting + is.cores) >= kWaiting && is.waiting >= asleep;
 }
+
+// While its threads were runnable, as many CPUs were idle: what they wait for is each other's hand-over, not a free CPU. The
+// kernel wakes a thread on the CPU of the one that wakes it, also where another CPU is idle.
+bool takes_turns(const MeasuredProgram& is) { return is.idle_cpus.value_or(0) >= std::max(kIdleCpus, is.waiting); }
 
 double stopped_share(const MeasuredProgram& is) {
   const double recorded = is.waits && is.wall_ns > 0 ? std::min(1.0, is.waits->stopped_ns / is.wall_ns) : 0;
@@ -178,6 +199,15 @@ Limit sleeping(const MeasuredProgram& is) {
           "The program slept most of the time: on timers, locks, the network or other processes (--ebpf records which)."};
 }
 
+Limit turns(const MeasuredProgram& is) {
+  std::string text = fmt::format(
+      "Its threads or processes take turns: {:.2g} of the CPUs that it may use were idle while others of its threads were "
+      "runnable. They hand over to each other (a lock such as Python's GIL, a pipe).",
+      *is.idle_cpus);
+  if (is.waits) text += fmt::format(" Slept, summed over threads: {}.", is.waits->text);
+  return {"host_waiting", "hand-over between its threads", std::move(text)};
+}
+
 Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
   if (facts.metric("cgroup.throttled_ratio").value_or(0) >= kThrottled)
     return {"cpu_throttling", "CPU quota", "The program's control group used up its CPU quota and was throttled."};
@@ -185,7 +215,8 @@ Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
     return {"process_stopped", "stops (SIGSTOP)",
             fmt::format("Processes of the program were stopped by a signal (SIGSTOP, a terminal, a debugger) for {} of the time.",
                         core::format_percent(stopped))};
-  if (waits_for_cpu(is))
+  if (waits_runnable(is) && takes_turns(is)) return turns(is);
+  if (waits_runnable(is))
     return {"cpu_contention", "waiting for a CPU", "Runnable threads waited because no CPU that they may use was free."};
   if (gpu_use(facts).value_or(0) >= kGpuBusy)
     return {"gpu_busy", "the GPU",
@@ -262,7 +293,8 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
       facts.metric("process.run_queue_wait_ratio"), true);
   add("cgroup.throttled_ratio", "time stopped by the CPU quota", facts.metric("cgroup.throttled_ratio"), true);
   add("process.stopped_ratio", "share of the samples with a stopped process (SIGSTOP)", is.stopped, true);
-  add("process.disk_sleep_ratio", "share of the samples with a process in uninterruptible sleep (I/O)", is.disk_sleep, true);
+  add("process.disk_sleep_ratio", "share of the samples with a process in uninterruptible sleep (storage, or vfork)",
+      is.disk_sleep, true);
   add("pressure.io_some_ratio", "time in which some task of the machine waited for storage",
       facts.metric("pressure.io_some_ratio"), true);
   for (const auto& [id, meaning] : {std::pair("process.storage_read_bytes_per_second", "bytes read from storage per second"),

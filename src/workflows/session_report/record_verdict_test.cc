@@ -45,6 +45,25 @@ TEST(RecordVerdict, NamesWhatLimitsTheProgram) {
   EXPECT_EQ(Recorded(1).metric("gpu.use_ratio", 0.95).limit(), "gpu_busy");
 }
 
+// Four threads under one lock, on a machine of whose CPUs the program may use two.
+TEST(RecordVerdict, ThreadsThatTakeTurnsDoNotWaitForACpu) {
+  const auto turns = [](double use_of_the_other) {
+    Recorded out(0.97);
+    out.model.environment = core::Json::object(
+        {{"cpu", core::Json::object({{"allowed_cpus", 2}, {"allowed_cpu_list", "0-1"}, {"logical_cpus", 4}})}});
+    for (const auto& [cpu, use] : {std::pair("cpu0", 0.97), std::pair("cpu1", use_of_the_other), std::pair("cpu2", 0.0)})
+      out.series("cpu.use_ratio", cpu, {use, use});
+    return out.metric("process.run_queue_wait_ratio", 0.42);
+  };
+  EXPECT_EQ(turns(0.05).limit(), "host_waiting");
+  EXPECT_THAT(record_verdict(turns(0.05).model)->why.text, HasSubstr("0.98 of the CPUs that it may use were idle"));
+  EXPECT_EQ(turns(0.98).limit(), "cpu_contention") << "other programs use it";
+  EXPECT_EQ(turns(0.7).limit(), "cpu_contention") << "fewer CPUs were idle than threads runnable";
+  Recorded unknown = turns(0.05);
+  unknown.model.telemetry.pop_back(), unknown.model.telemetry.pop_back();
+  EXPECT_EQ(unknown.limit(), "cpu_contention") << "nothing is known of the second CPU";
+}
+
 TEST(RecordVerdict, SleepingProgramsDoNotWaitForACpu) {
   EXPECT_EQ(Recorded(0.0271).metric("process.run_queue_wait_ratio", 0.009).limit(), "host_waiting");
   EXPECT_EQ(Recorded(0.28).metric("process.run_queue_wait_ratio", 0.0728).limit(), "host_waiting");
