@@ -76,6 +76,7 @@ struct Recording::State {
   std::set<std::int32_t> callers;
   std::int64_t threads = 0;
   std::set<std::int32_t> processes;
+  std::set<std::uint32_t> images;  // places in the control's process_ids: a process that calls exec has several
   std::set<std::string> static_programs;
 
   void tick() {
@@ -180,7 +181,8 @@ void Recording::pass(trace::Sink& sink, bool last) {
       std::min<std::uint32_t>(std::atomic_ref<std::uint32_t>(state.control->processes).load(), wire::kMaxProcesses);
   for (std::uint32_t i = 0; i < known; ++i) {
     const std::int32_t process = std::atomic_ref<std::int32_t>(state.control->process_ids[i]).load();
-    if (process <= 0 || !state.processes.insert(process).second) continue;
+    if (process <= 0 || !state.images.insert(i).second) continue;
+    state.processes.insert(process);
     const std::string program = "/proc/" + std::to_string(process) + "/exe";
     if (has_static_runtime(program)) state.static_programs.insert(program_name(program));
   }

@@ -101,6 +101,28 @@ TEST_F(BlockAccountTest, UnavailableCountersStayEmpty) {
   EXPECT_EQ(row, trace::LoopBlockRow{});
 }
 
+TEST(OwnBlockAccount, HasTheCallersTimeUpToTheLastInstruction) {
+  const auto account = BlockAccount::open({}, ::getpid(), ::gettid());
+  for (int block = 0; block < 20; ++block) {  // each far shorter than a tick
+    const auto thread_ns = [] {
+      timespec time{};
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+      return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    };
+    const std::int64_t outside = thread_ns();
+    account->begin();
+    const std::int64_t begin = thread_ns();
+    while (thread_ns() - begin < 300'000) {
+    }
+    const std::int64_t inside = thread_ns() - begin;
+    trace::LoopBlockRow row;
+    account->end(row);
+    ASSERT_TRUE(row.caller_cpu_ns);
+    EXPECT_GE(*row.caller_cpu_ns, inside);
+    EXPECT_LE(*row.caller_cpu_ns, thread_ns() - outside);
+  }
+}
+
 TEST_F(BlockAccountTest, BackwardCounterIsNotMeasured) {
   write(2);
   const auto row = measure();

@@ -111,8 +111,7 @@ std::string limits_of(const SessionOutcome& outcome) {
 }
 
 // What binds the shared traces, judged by looking at them: eager inference of small models launches one by one; the decoder's
-// stream waits for an event; the benchmarks of one operator wait for the host, or load and set up what they use first; a training
-// step keeps the device busy.
+// stream waits for an event; benchmarks of one operator wait for the host or set up libraries; a training step is busy.
 TEST_F(ImportTest, RealTracesAreBoundByWhatAReaderSees) {
   const std::vector<std::pair<const char*, const char*>> expected = {
       {"h100/gaunernst_bert", "launch"},     {"mi300/gaunernst_bert", "launch"}, {"mi300/Falconsai", "launch"},
