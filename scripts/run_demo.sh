@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the program, runs ResNet-50 and a small decoder on this machine's CPU, and shows what was found.
 #   scripts/run_demo.sh            sessions go to ./sessions, or to $AACO_SESSIONS
-# Takes about 7 minutes from nothing on two cores (nearly all of it the build), half a minute after that. Builds the program
+# Takes about 14 minutes from nothing on two cores (nearly all of it the build), half a minute after that. Builds the program
 # and its report page only: no tests, no checks.
 set -euo pipefail
 case ${1:-} in
@@ -14,7 +14,7 @@ aaco=$top/build/release/bin/aaco
 here=$PWD
 step() { printf '\n== %s\n' "$1"; }
 
-if [ -x "$aaco" ]; then length="half a minute, plus the build of what has changed"; else length="about 7 minutes on two cores, most of it the build"; fi
+if [ -x "$aaco" ]; then length="half a minute, plus the build of what has changed"; else length="about 14 minutes on two cores, most of it the build"; fi
 cat <<TEXT
 This builds AACO and measures two models on the CPU of this machine. It takes $length.
   1 of 4  set-up            Debian packages and prebuilt libraries, if any are missing

@@ -29,7 +29,7 @@ class MarkedRanges {
   static constexpr std::size_t kMaxName = 512, kMaxLine = 4096;  // bytes
 
   MarkedRanges();
-  // Of the recorded program; no variables where the kernel has no such file.
+  // For the recorded program's environment: AACO_RANGES, with an empty value where the kernel has no such file.
   [[nodiscard]] std::pair<std::string, std::string> variable() const;
   void drain(trace::Sink& sink);
   // Empty source where nothing was written.
