@@ -125,6 +125,17 @@ TEST_F(LakeTest, SessionsCarryTheirManifest) {
   EXPECT_EQ(ask("SELECT outcome FROM sessions").types[0], "JSON");
 }
 
+TEST_F(LakeTest, SessionsOfOneSecondKeepTheirOrder) {
+  for (const char* id : {"b", "a"}) {
+    auto head = manifest(id);
+    head.created_realtime_ns += id[0] == 'b' ? 42'000 : 900'001'999;
+    auto writer = create(head);
+    (void)close(*writer, head);
+  }
+  EXPECT_EQ(cell("SELECT string_agg(session_id || ' ' || created, ', ' ORDER BY created) FROM sessions"),
+            "b 2026-11-21 08:15:30.000042, a 2026-11-21 08:15:30.900001");
+}
+
 TEST_F(LakeTest, MetricsAreRows) {
   for (const char* id : {"a", "b"}) {
     auto writer = create(manifest(id));

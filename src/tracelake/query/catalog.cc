@@ -1,5 +1,7 @@
 #include "tracelake/query/catalog.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -29,12 +31,17 @@ constexpr std::array<std::string_view, 2> kMetricFiles = {"metrics/inference_sum
 
 std::string date_of(const SessionEntry& entry) { return core::base_name(core::parent_path(entry.path)); }
 
+// To the microsecond, all that TIMESTAMP stores: sessions of the same second keep their order.
+std::string created_text(std::int64_t realtime_ns) {
+  const std::string seconds = core::iso8601_utc(realtime_ns);
+  return fmt::format("{}.{:06}", seconds.substr(0, seconds.size() - 1), realtime_ns % 1'000'000'000 / 1'000);
+}
+
 core::Status add_session(duckdb::Appender& rows, const SessionEntry& entry) {
   const trace::SessionManifest& manifest = entry.manifest;
   const core::Json document = to_json(manifest);
   rows.text(manifest.id.text).text(date_of(entry)).text(manifest.state).text(manifest.kind).text(manifest.tag);
-  std::string created = core::iso8601_utc(manifest.created_realtime_ns);
-  rows.text(created.substr(0, created.size() - 1)).text(manifest.tool_version).text(core::to_string(manifest.home_clock));
+  rows.text(created_text(manifest.created_realtime_ns)).text(manifest.tool_version).text(core::to_string(manifest.home_clock));
   rows.text(manifest.fingerprint);
   for (const char* member : {"command", "request", "outcome", "warnings", "accounts"}) rows.text(document[member].dump(-1));
   return rows.text(entry.path).end_row();
