@@ -16,7 +16,8 @@ namespace {
 // Safe for a terminal, with the sign of micro.
 std::string shown(std::string_view text) { return with_micro_signs(printable(text)); }
 
-constexpr int kWidestCell = 44;  // names of nodes can be pages long
+constexpr int kWidestCell = 44;            // names of nodes can be pages long
+constexpr std::size_t kWidestTable = 168;  // wider ones continue below, with their first column
 
 std::size_t width_of(const std::string& text) { return static_cast<std::size_t>(display_width(text)); }
 
@@ -35,15 +36,23 @@ std::string text_table(const PaperTable& given) {
   for (const std::string& name : table.header) widths.push_back(width_of(name));
   for (const auto& row : table.rows)
     for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  const auto line = [&](const std::vector<std::string>& cells) {
-    std::string out;
-    for (std::size_t i = 0; i < cells.size() && i < widths.size(); ++i)
+  const auto line = [&](const std::vector<std::string>& cells, std::size_t from, std::size_t to) {
+    std::string out = from > 0 && !cells.empty() ? padded(cells[0], widths[0], is_right(table, 0)) : std::string();
+    for (std::size_t i = from; i < std::min(cells.size(), to); ++i)
       out += (i > 0 ? "  " : "") + padded(cells[i], widths[i], is_right(table, i));
     while (out.ends_with(' ')) out.pop_back();
     return out + "\n";
   };
-  std::string out = line(table.header);
-  for (const auto& row : table.rows) out += line(row);
+  std::string out;
+  for (std::size_t from = 0, to = 0; from < widths.size(); from = to) {
+    for (std::size_t width = from > 0 ? widths[0] : 0; to < widths.size(); ++to) {
+      width += widths[to] + 2;
+      if (to > from && width > kWidestTable) break;
+    }
+    if (from > 0) out += "\n";
+    out += line(table.header, from, to);
+    for (const auto& row : table.rows) out += line(row, from, to);
+  }
   return out;
 }
 

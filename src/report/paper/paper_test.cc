@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "report/analysis.h"
+
 namespace aaco::report {
 namespace {
 
@@ -20,6 +24,33 @@ TEST(Paper, TextAlignsAndCannotSteerATerminal) {
   EXPECT_THAT(text, HasSubstr("TIME\n"));
   EXPECT_THAT(text, HasSubstr("   1\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(Paper, WideTablesContinueBelowWithTheirFirstColumn) {
+  PaperTable table;
+  for (int column = 0; column < 12; ++column) table.header.push_back("COLUMN " + std::to_string(column) + std::string(20, '-'));
+  table.rows.push_back({"first", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "last"});
+  const std::string text = paper_text({"T", {{"", {}, table, {}}}});
+  std::size_t firsts = 0;
+  for (std::size_t at = text.find("first"); at != std::string::npos; at = text.find("first", at + 1)) ++firsts;
+  EXPECT_EQ(firsts, 3U);
+  EXPECT_THAT(text, HasSubstr("last\n"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 170U);
+}
+
+TEST(Paper, PartsOfALatencyAddUp) {
+  AnalysisReport report;
+  auto& e = report.estimate;
+  e.latency.value = 22.4e6;
+  e.device_seconds = 11.1e-3;
+  e.host_exposed_seconds = 40e-6;
+  const auto text = [&] { return paper_text(analysis_paper(report, 1)); };
+  EXPECT_THAT(text(), HasSubstr("11.1 ms on the device, 40.0 µs waiting for the host, 11.3 ms more in runs of whole models"));
+  e.latency.value = 11.14e6;
+  EXPECT_THAT(text(), HasSubstr("waiting for the host\n"));
+  e.latency.value = 8e6;
+  EXPECT_THAT(text(), HasSubstr("waiting for the host; runs of whole models take 3.14 ms less"));
 }
 
 TEST(Paper, MarkdownKeepsBarsInTheirCells) {
