@@ -171,6 +171,7 @@ class CalibrationSet {
 
     // The same model, of this entry, with what it learnt. Lives as long as the entry.
     [[nodiscard]] core::Result<const LatencyModel*> with_trees(const LatencyModel& model) const;
+    [[nodiscard]] const Provenance& provenance_of(const LatencyModel& model) const;
     [[nodiscard]] core::Result<const EnergyModel*> with_trees(const std::string& name) const;
   };
   [[nodiscard]] const std::map<std::string, Entry>& entries() const { return entries_; }

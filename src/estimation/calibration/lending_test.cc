@@ -111,6 +111,20 @@ TEST(Lending, SingleSiteClassIsNotTransferred) {
   EXPECT_EQ(estimate(kernel, device(), &set)->level, Level::interpolated);
 }
 
+TEST(Lending, ShippedFitOfOneSiteIsNotACalibration) {
+  std::vector<Measurement> rows = measured(device());
+  std::erase_if(rows, [first = site_of(rows.front().kernel)](const Measurement& row) { return site_of(row.kernel) != first; });
+  AACO_CALIBRATED(own, calibrate(rows, device(), quick()));
+  DeviceCalibration shipped = own;
+  shipped.provenance.licences = {"MIT: somebody"};
+  const Kernel kernel{GemmShape{1, 512, 2048, 2048}, "bf16"};
+  CalibrationSet set;
+  set.add(std::move(own), device());
+  EXPECT_EQ(estimate(kernel, device(), &set)->level, Level::calibrated) << "one's own rows";
+  set.add(std::move(shipped), device());
+  EXPECT_EQ(estimate(kernel, device(), &set)->level, Level::theoretical);
+}
+
 TEST(Lending, OperandsOfTheSameWidthsComeBeforeMoreRows) {
   std::vector<Measurement> rows = measured(device());
   const std::size_t half = rows.size() / 2;

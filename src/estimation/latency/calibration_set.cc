@@ -65,6 +65,15 @@ core::Result<const LatencyModel*> CalibrationSet::Entry::with_trees(const Latenc
   return &model;
 }
 
+const Provenance& CalibrationSet::Entry::provenance_of(const LatencyModel& model) const {
+  auto place = static_cast<std::size_t>(&model - calibration.latency.data());
+  for (const auto& file : files) {
+    if (place < file->head().latency.size()) return file->head().provenance;
+    place -= file->head().latency.size();
+  }
+  return calibration.provenance;
+}
+
 core::Result<const EnergyModel*> CalibrationSet::Entry::with_trees(const std::string& name) const {
   for (const auto& file : files)
     if (file->head().energy.contains(name)) return file->energy(name);

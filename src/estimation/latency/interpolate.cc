@@ -18,9 +18,9 @@ constexpr double kSameArchitecture = 0.163, kSameArchitectureApart = 0.12, kSame
                  kOther = 1.0, kLendersPart = 0.3;
 
 // Compute and memory overlap but for where they are alike, and a launch takes about so long: a roofline without a corner.
-double smooth_seconds(const Roofline& roof, const DeviceFacts& device) {
+double smooth_seconds(const Roofline& roof, const DeviceFacts& device, double slower_launch = 1) {
   constexpr double kSharpness = 4;
-  const double launch_s = device.is_cpu ? 0.5e-6 : 1.5e-6;
+  const double launch_s = (device.is_cpu ? 0.5e-6 : 1.5e-6) * slower_launch;
   return std::pow(std::pow(roof.compute_s, kSharpness) + std::pow(roof.memory_s, kSharpness), 1 / kSharpness) + launch_s;
 }
 
@@ -33,6 +33,25 @@ double used_units(const Kernel& kernel, const Roofline& roof) {
 }
 
 double ratio_of(double a, double b) { return a > 0 && b > 0 ? a / b : 1; }
+
+// How much longer what does not depend on the size takes, between architectures. A link of an older generation is slower for
+// messages of every size: of collectives between 2, 4 and 8 GPUs, A100's took 1.4 to 2.1 times as long as H200's from 1 kB to
+// 512 MB, where the links' ratio is 1.5. Attention below 10 us took 1.55 times as long, where the clocks' ratio is 1.4
+// (docs/results.md). Beyond a factor of two, by judgement, latencies no longer follow.
+double slower_launch(const Kernel& kernel, const DeviceFacts& device, const DeviceFacts& lender) {
+  if (!has_programs(kind_of(kernel)) || device.architecture == lender.architecture) return 1;
+  const bool link = std::holds_alternative<CollectiveShape>(kernel.shape);
+  return std::clamp(
+      link ? ratio_of(lender.link_bytes_per_s, device.link_bytes_per_s) : ratio_of(lender.clock_hz, device.clock_hz), 0.5, 2.0);
+}
+
+// Serving stacks have other kernels of attention and experts for each architecture. Between A100 and H200, the fastest decode
+// attention's ratio was 0.57 to 1.7 times its median, nine of ten; latent attention's 0.4 to 25 times. Half a 90 % interval.
+double other_generation(const Kernel& kernel) {
+  constexpr double kOtherKernels = 0.4, kOtherLatentKernels = 1.2;
+  if (!has_programs(kind_of(kernel)) || std::holds_alternative<CollectiveShape>(kernel.shape)) return 0;
+  return std::holds_alternative<LatentAttentionShape>(kernel.shape) ? kOtherLatentKernels : kOtherKernels;
+}
 
 // The rate of bf16 beside that of fp16, at most one. MI100 computes it at half the rate; its successors do so at the whole rate
 // by other instructions, which kernels that were written for the first do not use.
@@ -110,7 +129,8 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
     const LatencyEstimate theirs = calibrated(kernel, lender.entry->facts, lender.roof, *model);
     constexpr double kNear = 0.1;
     const double weight = 1 / (kNear + lender.distance * lender.distance);
-    const double ratio = smooth_seconds(lender.ours, device) / smooth_seconds(lender.roof, lender.entry->facts);
+    const double ratio = smooth_seconds(lender.ours, device, slower_launch(kernel, device, lender.entry->facts)) /
+                         smooth_seconds(lender.roof, lender.entry->facts);
     if (closeness(device, lender.entry->facts) > 0)
       units += weight * kUsedDoubt * std::abs(std::log(used_units(kernel, lender.ours) / used_units(kernel, lender.roof)));
     weights += weight;
@@ -131,8 +151,8 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
   const double alike = close == 0   ? kSameArchitecture + kSameArchitectureApart * peaks / weights
                        : close == 1 ? kSameVendor + kSameVendorApart * distance / weights
                                     : kOther;
-  const double carry =
-      alike + (doubt + units) / weights;  // a doubtful rise has reached the kernels or it has not: the bound takes in both
+  // A doubtful rise has reached the kernels or it has not: the bound takes in both.
+  const double carry = std::hypot(alike + (doubt + units) / weights, close > 0 ? other_generation(kernel) : 0);
   result.seconds = std::max(std::exp(log_seconds / weights), least / weights);
   const auto interval = [&](double others, double least_time) {
     const double down = std::hypot(kLendersPart * below / weights, carry, others);
