@@ -18,9 +18,11 @@ class OperatorTimes {
       : fits_(fits), device_(std::move(device)), stack_(std::move(stack)) {}
 
   // Empty where no such kernel of its type was measured on the device or one of its vendor, or its shape is not valid.
+  // Rows of products are padded as stacks do.
   [[nodiscard]] std::optional<double> seconds(Kernel kernel) const;
 
  private:
+  [[nodiscard]] std::optional<double> at(Kernel kernel) const;
   [[nodiscard]] std::optional<Level> level_of(const Kernel& kernel) const;
 
   const CalibrationSet* fits_;
