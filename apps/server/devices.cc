@@ -64,6 +64,7 @@ core::Result<Response> get_roofline_page(const Call& call, const Site& site) {
 
 core::Result<Response> get_predictions(const Call& call, const Site& site) {
   workflows::CompareModelsRequest request;
+  request.base.conditions.as_written = false;
   request.models = call.all("model");
   request.hardware = call.all("hardware");
   for (const std::string& name : request.models) AACO_TRY(check_model_name(name));

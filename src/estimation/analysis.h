@@ -35,6 +35,7 @@ struct Conditions {
   const graph::Fusion* fusion = nullptr;    // of the graph, as the runtime makes kernels of its nodes (graph/fuse.h); null: none
   std::optional<double> host_ns;            // the host's part of issuing a node; empty: what is usual for the kind of device
   bool eager = false;                       // a framework issues kernel by kernel, in place of a runtime that has planned ahead
+  bool as_written = true;                   // else a language model on a GPU is costed as serving stacks run it (decoder_graph.h)
   const std::vector<bool>* only = nullptr;  // by node of the outermost graph: those that count, bodies with them; null: all
   Level best = Level::calibrated;           // no better level is used
 };

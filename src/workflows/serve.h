@@ -14,7 +14,8 @@ namespace aaco::workflows {
 
 // Language models on devices as serving stacks run them.
 struct ServeRequest {
-  std::vector<std::string> models;    // names or aliases of data/architectures/decoders.yaml, config.json files or their folders
+  std::vector<std::string> models;    // names or aliases of data/architectures/decoders.yaml, config.json files or their folders,
+                                      // graphs of decoders
   std::vector<std::string> hardware;  // ids, aliases, ID@STATE
   estimation::ServingRequest serving;
   std::int64_t gpus = 1;  // of a search: at most so many
@@ -34,7 +35,8 @@ struct ServedPoint {
 // Fails where no point has one.
 core::Result<std::vector<ServedPoint>> serve_estimates(const ServeRequest& request, const Services& services);
 
-// A name of data/architectures/decoders.yaml ("zoo:NAME" and owners before a slash are fine), a config.json or a folder with one.
+// A name of data/architectures/decoders.yaml ("zoo:NAME" and owners before a slash are fine), a config.json or a folder with one,
+// a graph that recognise_decoder() knows.
 core::Result<estimation::DecoderArchitecture> find_served_model(const std::string& name, const Services& services);
 
 report::Paper serving_paper(const std::vector<ServedPoint>& points, const ServeRequest& request);

@@ -122,6 +122,17 @@ class Inspect(program.ProgramTest):
         shown = self.aaco('inspect', self.folder / 'odd.onnx')
         self.assertIn('example.domain.Mystery', shown.output)
 
+    def test_work_behind_an_unknown_operator_is_not_zero(self):
+        tensors = [tensor('x', (2, 8))], [tensor('y', (2, 4))], [weight('w', (8, 4))]
+        first = model([node('Mystery', ['x'], ['h'], 'example.domain'), node('MatMul', ['h', 'w'], ['y2']), node('Relu', ['y2'], ['y'])], *tensors)
+        path = self.write('first.onnx', first)
+        shown = self.aaco('inspect', path).output
+        self.assertIn('work        unknown: no operator with work', shown)
+        self.assertNotIn('0 FLOP', shown)
+        self.refused(self.aaco('analyze', path, '--hardware', 'H100'), 3, 'example.domain.Mystery', 'only its weights are known, 128 B')
+        last = model([node('MatMul', ['x', 'w'], ['h']), node('Mystery', ['h'], ['y'], 'example.domain')], *tensors)
+        self.assertIn('work        at least 128 FLOP', self.aaco('inspect', self.write('last.onnx', last)).output)
+
     def test_plan_shows_the_backends_fusions(self):
         plan = self.inspect('resnet50', '--plan', 'onnxruntime_cpu')['plan']
         kernels = {row['pattern']: row['kernels'] for row in plan['fusion']['patterns']}

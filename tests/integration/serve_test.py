@@ -1,5 +1,6 @@
 """Estimates of language models as they are served: `analyze --serve` and `compare --serve`."""
 import json
+import os
 import pathlib
 import tempfile
 import time
@@ -55,9 +56,65 @@ class Serve(program.ProgramTest):
         self.assertIn('amd_instinct_mi300x_192gb', done.output)
         self.assertIn('does not fit nvidia_h100', done.output)
 
-    def test_a_decoder_graph_is_marked_as_not_made_for_serving(self):
-        printed = self.aaco('analyze', 'zoo:llama-tiny', '--hardware', 'H100').output
-        self.assertIn('this graph was not made for serving', printed)
+    def test_a_decoder_graph_is_costed_as_served(self):
+        """Cache in place, grouped queries shared; --as-written has the graph's own operators."""
+        arguments = ('zoo:llama3-8b', '--hardware', 'H100', '--dtype', 'bf16', '--batch', 128, '--dim', 'sequence_length=1,past_sequence_length=2047', '--json')
+        served = self.aaco('analyze', *arguments).json()['estimate']
+        written = self.aaco('analyze', *arguments, '--as-written').json()['estimate']
+        self.assertTrue(any('recognised as a decoder of 32 layers (8.03 billion parameters)' in note for note in served['notes']))
+        self.assertTrue(any('costed as written' in note for note in written['notes']))
+        cache = 128 * 2048 * 2 * 8 * 128 * 2 * 32
+        self.assertAlmostEqual(served['memory_parts']['kv_cache_bytes'] / cache, 1, delta=0.01)
+        self.assertAlmostEqual(served['memory']['value'] / (cache + 16.06e9), 1, delta=0.05)
+        self.assertGreater(written['memory']['value'], 1.5 * served['memory']['value'])
+        self.assertLess(abs(served['bytes'] / (cache + 15e9) - 1), 0.1)
+        self.assertGreater(written['latency']['value'], 5 * served['latency']['value'])
+        eager = self.aaco('analyze', *arguments, '--eager').json()['estimate']
+        self.assertTrue(any('costed as written' in note for note in eager['notes']))
+
+    def test_narrow_weights_of_a_graph_take_less_time_and_memory(self):
+        at = {dtype: self.aaco('analyze', 'llama3-8b', '--hardware', 'H100', '--dtype', dtype, '--json').json()['estimate']
+              for dtype in ('bf16', 'fp8', 'int4')}
+        for dtype, ratio in (('fp8', 0.75), ('int4', 0.7)):
+            self.assertLess(at[dtype]['memory']['value'], ratio * at['bf16']['memory']['value'])
+            self.assertLess(at[dtype]['latency']['value'], at['bf16']['latency']['value'])
+
+    def test_graphs_of_other_models_are_costed_as_written(self):
+        for model in ('bert-base', 'resnet18'):
+            notes = self.aaco('analyze', model, '--hardware', 'H100', '--json').json()['estimate']['notes']
+            self.assertFalse(any('decoder' in note or 'serving' in note for note in notes), notes)
+        cpu = self.aaco('analyze', 'gpt2', '--hardware', 'epyc 9654', '--json').json()['estimate']
+        self.assertTrue(any('costed as written' in note for note in cpu['notes']))
+
+    def test_a_graph_is_enough_to_serve(self):
+        """The sizes of an ONNX decoder that is written out are those of its configuration."""
+        config = {'model_type': 'llama', 'num_hidden_layers': 6, 'hidden_size': 288, 'num_attention_heads': 6, 'num_key_value_heads': 6,
+                  'intermediate_size': 768, 'vocab_size': 32000, 'tie_word_embeddings': True, 'torch_dtype': 'bfloat16'}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'config.json'
+            path.write_text(json.dumps(config))
+            named, graph = self.estimate(model=str(path)), self.estimate(model='llama-15m')
+        self.assertEqual(graph['metrics']['serve.tpot_ns'], named['metrics']['serve.tpot_ns'])
+        self.assertEqual(graph['memory']['weight_bytes'], named['memory']['weight_bytes'])
+        self.assertLess(self.estimate(model='zoo:llama3-8b,layers=2')['memory']['weight_bytes'], 4e9)
+        self.assertIn('an encoder', self.refusal('--serve', model='bert-base'))
+        self.assertIn('no input of token ids', self.refusal('--serve', model='resnet18'))
+        self.assertIn('unknown language model', self.refusal('--serve', model='nothing'))
+
+    def test_archives_of_torch_export_are_recognised(self):
+        root = pathlib.Path(os.environ.get('AACO_REAL_DATA', pathlib.Path(__file__).resolve().parents[3] / 'shared/data')) / 'pytorch'
+        if not root.is_dir():
+            self.skipTest(f'no archives at {root} (AACO_REAL_DATA)')
+        for version in ('torch26', 'torch214'):
+            for name in ('tinygpt', 'tinygpt_dyn', 'tinygpt_bf16', 'tinygpt_fp16'):
+                printed = self.aaco('analyze', root / version / (name + '.pt2'), '--hardware', 'H100', '--json')
+                self.assertEqual(printed.code, 0, printed.errors)
+                notes = printed.json()['estimate']['notes']
+                self.assertTrue(any('recognised as a decoder of 2 layers' in note for note in notes), (name, notes))
+
+    def test_products_of_mi300x_in_bf16_are_not_taken_from_one_untuned_site(self):
+        served = self.aaco('analyze', 'llama3-8b', '--hardware', 'MI300X', '--dtype', 'bf16', '--json').json()['estimate']
+        self.assertLess(served['latency']['value'], 20e6)
         self.assertNotIn('not made for serving', self.aaco('analyze', 'zoo:mlp', '--hardware', 'H100').output)
 
     def test_refuses_options_without_serve_and_plans_that_do_not_match(self):

@@ -15,7 +15,7 @@ struct PredictOptions::Texts {
   std::vector<std::string> dimensions;
   std::string level;
   std::optional<std::string> dtype, power_cap, host_time;
-  bool eager = false;
+  bool eager = false, as_written = false;
 };
 
 namespace {
@@ -62,6 +62,9 @@ PredictOptions::PredictOptions(CLI::App& app) : texts_(std::make_unique<Texts>()
   app.add_option("--host-time", t.host_time, "Host time per node launch, e.g. 5us (default: a typical value for the device)")
       ->type_name("TIME");
   app.add_flag("--eager", t.eager, "Assume eager execution: no fusion, more host time per node");
+  app.add_flag(
+      "--as-written", t.as_written,
+      "Cost a language model's graph operator by operator, not as serving stacks run it (GPUs; default for other graphs)");
   app.add_option("--level", t.level, "Highest level of estimates to use")
       ->check(CLI::IsMember({"calibrated", "interpolated", "theoretical"}));
 }
@@ -82,6 +85,7 @@ core::Result<workflows::AnalyzeRequest> PredictOptions::resolve() const {
     request.conditions.host_ns = static_cast<double>(ns);
   }
   request.conditions.eager = t.eager;
+  request.conditions.as_written = t.as_written;
   if (const auto level = estimation::level_from_string(t.level)) request.conditions.best = *level;
   return request;
 }

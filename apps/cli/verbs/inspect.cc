@@ -88,8 +88,13 @@ void print_work(const Context& context, const Json& document) {
   const Json& parameters = document["parameters"];
   context.print(fmt::format("\n{:<11} {} ({})\n", "parameters", core::format_count(parameters["count"].as_f64().value_or(0)),
                             bytes(parameters["bytes"])));
-  context.print(fmt::format("{:<11} {}FLOP, including {}MAC (2 FLOP each) in matrix products, convolutions and attention\n",
-                            "work", scaled(document["flops"]), scaled(document["macs"])));
+  // Nodes without a model or without shapes are in no sum.
+  const bool partial = !document["unmodelled"].items().empty();
+  if (partial && document["flops"].as_f64().value_or(0) <= 0)
+    context.print(fmt::format("{:<11} unknown: no operator with work is modelled and has known shapes (see below)\n", "work"));
+  else
+    context.print(fmt::format("{:<11} {}{}FLOP, including {}MAC (2 FLOP each) in matrix products, convolutions and attention\n",
+                              "work", partial ? "at least " : "", scaled(document["flops"]), scaled(document["macs"])));
   context.print(fmt::format("{:<11} {} read and {} written per call\n", "traffic", bytes(document["bytes_read"]),
                             bytes(document["bytes_written"])));
   if (const auto intensity = document["flops_per_byte"].as_f64())

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/numbers.h"
 #include "estimation/analysis.h"
 #include "estimation/analysis/achieved.h"
 #include "estimation/analysis/emulation.h"
@@ -227,6 +228,7 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
     auto kernel = kernel_of(*costed.graph, *costed.node, costed.cost, conditions.dtype);
     if (!kernel) continue;
     move_to_units(costed.cost, device, *kernel);
+    use_narrow_weights(costed.cost, device, *kernel);
     const auto behind = fused.by_main.find(costed.node);
     const graph::NodeCost own = without_masked(costed.cost, device);
     graph::NodeCost whole = own;
@@ -255,8 +257,10 @@ core::Result<GraphEstimate> analyze(const graph::Graph& graph, const hardware::D
                                                   " nodes are views, sizes or constants, or have empty tensors");
   if (out.nodes.empty())
     return core::fail(ErrorCode::unsupported,
-                      "the graph has no predictable work: none of its " + std::to_string(cost.nodes.size()) +
-                          " nodes is modelled and has known shapes",
+                      fmt::format("the graph has no predictable work: none of its {} nodes is modelled and has known shapes "
+                                  "({}: {}); only its weights are known, {}",
+                                  cost.nodes.size(), cost.unmodelled.front().op_type, cost.unmodelled.front().reason,
+                                  core::format_bytes(cost.weight_bytes)),
                       "list them with `aaco inspect`; give sizes with --dim");
   const HostTime host = host_time(device, conditions);
   const Waiting waiting = schedule(device, host, out);

@@ -33,6 +33,14 @@ void move_to_units(const graph::NodeCost& cost, const hardware::Device& device, 
   }
 }
 
+void use_narrow_weights(const graph::NodeCost& cost, const hardware::Device& device, Kernel& kernel) {
+  const auto* site = std::get_if<graph::GemmSite>(&cost.site);
+  if (site == nullptr || device.kind != hardware::DeviceKind::gpu || (kernel.type != "fp16" && kernel.type != "bf16")) return;
+  if (!device.peak_ops_per_s("bfloat16")) return;  // what "int4_wo" is computed in
+  if (site->weight_bits == 4) kernel.type = "int4_wo";
+  if (site->weight_bits == 8) kernel.type = "int8_wo";
+}
+
 void widen_for_narrower_type(const Kernel& kernel, const Work& work, const hardware::Device& device, LatencyEstimate& latency) {
   if (kernel.type != "fp32" || !std::holds_alternative<ConvolutionShape>(kernel.shape) || device.computed_as("tf32") != "tf32")
     return;

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
 #include "core/files.h"
+#include "estimation/decoder_graph.h"
 #include "estimation/kernel.h"
 #include "estimation/memory.h"
 #include "estimation/models.h"
@@ -170,12 +172,45 @@ void tell_of_shipped_fits(const estimation::CalibrationSet& set, estimation::Gra
                   fits));
 }
 
-// A graph with past keys and values is a step of a decoder as a framework exported it.
-void tell_of_serving(const estimation::MemoryEstimate& memory, estimation::GraphEstimate& out) {
-  if (memory.kv_cache_bytes <= 0) return;
-  out.notes.emplace_back(
-      "this graph was not made for serving: its cost includes copies of the cache and of grouped keys that serving stacks avoid; "
-      "use --serve with the model's name or config.json for an estimate as served");
+// Narrow types are of the weights: activations and cache keep 16 bits.
+void use_type(estimation::Conditions& conditions, estimation::RecognisedDecoder& decoder) {
+  constexpr std::array<std::string_view, 6> kNarrow{"fp8", "int8", "int4", "fp4", "mxfp4", "nvfp4"};
+  if (std::find(kNarrow.begin(), kNarrow.end(), conditions.dtype) == kNarrow.end()) return;
+  decoder.model.weight_type = conditions.dtype == "fp4" ? "mxfp4" : conditions.dtype;
+  if (decoder.model.experts) decoder.model.expert_type = decoder.model.weight_type;
+  auto& step = decoder.step;
+  if (step.activations != ElementType::float16) step.activations = step.cache = ElementType::bfloat16;
+  conditions.dtype.clear();
+}
+
+// How a language model's graph is costed: in the form that serving stacks run, or as written.
+struct Served {
+  std::optional<graph::Graph> graph;  // empty: as written
+  std::string note;                   // which, and why; empty: no language model
+};
+
+// `cached`: the graph takes and gives a cache of keys and values.
+Served as_served(const graph::Graph& graph, const std::string& name, const hardware::Device& device, bool cached,
+                 estimation::Conditions& conditions) {
+  constexpr const char* kCopies = "its cost includes copies of the cache and of grouped keys that serving stacks avoid; ";
+  constexpr const char* kServe = "use --serve with the model's name or config.json for an estimate as served";
+  const bool gpu = device.kind == hardware::DeviceKind::gpu;
+  auto decoder = estimation::recognise_decoder(graph, name);
+  if (!cached && (!decoder || !gpu)) return {};
+  if (!decoder)
+    return {{},
+            fmt::format("this graph was not made for serving and is costed as written (not recognised as a decoder: {}): {}{}",
+                        decoder.error().message, kCopies, kServe)};
+  if (!gpu || conditions.as_written || conditions.eager)
+    return {{}, std::string("this graph was not made for serving and is costed as written: ") + (cached ? kCopies : "") + kServe};
+  use_type(conditions, *decoder);
+  if (!conditions.host_ns) conditions.host_ns = 0;  // launches are captured once
+  const auto& model = decoder->model;
+  return {estimation::served_step(*decoder),
+          fmt::format("recognised as a decoder of {} layers ({:.3g} billion parameters) and costed as serving stacks run it: "
+                      "attention on a cache in place, grouped queries shared, norms fused, launches captured, scores of the last "
+                      "token only; --as-written costs the graph's own operators, --serve estimates a server",
+                      model.layers, model.parameters() / 1e9)};
 }
 
 // Inputs that do not fit together, and nothing behind them has a shape: such a model cannot run, and a prediction of what is left
@@ -223,11 +258,17 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
     report.assumptions.push_back(
         fmt::format("'{}' and '{}' both contain token ids: it is unclear which to count, so per-token figures are omitted",
                     ids[0].input, ids[1].input));
+  const estimation::MemoryEstimate written = estimation::estimate_memory(model.graph);
+  const Served served =
+      fallback == nullptr ? as_served(model.graph, name, device, written.kv_cache_bytes > 0, conditions) : Served();
+  const graph::Graph& graph = served.graph ? *served.graph : model.graph;
   const auto type = conditions.dtype.empty() ? std::nullopt : estimation::element_type_of(conditions.dtype);
   std::optional<graph::Graph> retyped;
-  if (type) retype(retyped.emplace(model.graph), *type);
-  const graph::Graph& typed = retyped ? *retyped : model.graph;
-  const estimation::MemoryEstimate memory = estimation::estimate_memory(typed);
+  if (type) retype(retyped.emplace(graph), *type);
+  const graph::Graph& typed = retyped ? *retyped : graph;
+  estimation::MemoryPolicy policy;
+  policy.materialises_scores = !served.graph;
+  const estimation::MemoryEstimate memory = served.graph || retyped ? estimation::estimate_memory(typed, policy) : written;
   if (fallback != nullptr) {
     report.partition.emplace();
     AACO_ASSIGN(report.estimate, analyze_parts(model.graph, device, *fallback, conditions, paths, *report.partition));
@@ -236,13 +277,13 @@ core::Result<report::AnalysisReport> predict(const graph::Model& model, const st
   }
   graph::Fusion fusion;
   if (!conditions.eager) {
-    AACO_ASSIGN(fusion, usual_fusion(model.graph, device, paths));
+    AACO_ASSIGN(fusion, usual_fusion(graph, device, paths));
     conditions.fusion = &fusion;
   }
   AACO_ASSIGN(const auto calibrations, calibrations_for(device, conditions, paths));
-  AACO_ASSIGN(report.estimate, estimation::analyze(model.graph, device, conditions, &calibrations));
+  AACO_ASSIGN(report.estimate, estimation::analyze(graph, device, conditions, &calibrations));
   add_memory(typed, device, memory, report.estimate);
-  tell_of_serving(memory, report.estimate);
+  if (!served.note.empty()) report.estimate.notes.push_back(served.note);
   if (device.kind == hardware::DeviceKind::cpu && !conditions.eager) {
     const WholeModels fits = whole_models(conditions, calibrations, report.estimate);
     const graph::GraphCost cost = graph::cost_of(model.graph);

@@ -6,8 +6,11 @@
 
 #include "core/files.h"
 #include "core/strings.h"
+#include "estimation/decoder_graph.h"
+#include "graph/load.h"
 #include "workflows/calibration_registry.h"
 #include "workflows/hardware.h"
+#include "workflows/model_source.h"
 
 namespace aaco::workflows {
 namespace {
@@ -18,6 +21,21 @@ core::Result<estimation::DecoderArchitecture> read_configuration(const std::stri
   const auto parts = core::split(path, '/');
   const bool usual = parts.back() == "config.json" && parts.size() > 1 && !parts[parts.size() - 2].empty();
   return estimation::read_decoder(config, std::string(usual ? parts[parts.size() - 2] : parts.back()));
+}
+
+// A decoder's sizes from its graph: sizes of one run do not matter.
+core::Result<estimation::DecoderArchitecture> read_graph(const std::string& name, const Services& services) {
+  ModelRequest request;
+  request.name = name;
+  AACO_ASSIGN(const graph::Model model, open_model(request, services));
+  auto decoder = estimation::recognise_decoder(model.graph, std::string(core::split(name, '/').back()));
+  if (!decoder)
+    return core::fail(core::ErrorCode::unsupported,
+                      name + " is not recognised as a decoder-only language model: " + decoder.error().message,
+                      "pass its config.json; without --serve the graph is costed as written");
+  if (decoder->model.weight_type == "fp32") decoder->model.weight_type = "bf16";  // no stack serves FP32 weights as such
+  if (decoder->model.expert_type == "fp32") decoder->model.expert_type = "bf16";
+  return std::move(decoder->model);
 }
 
 core::Result<void> fill(ServedPoint& point, const ServeRequest& request, const estimation::ServingRules& rules,
@@ -49,8 +67,11 @@ core::Result<estimation::DecoderArchitecture> find_served_model(const std::strin
   if (core::exists(inside)) return read_configuration(inside);
   AACO_ASSIGN(const auto decoders,
               estimation::load_decoders(core::join_path(services.paths.share, "data/architectures/decoders.yaml")));
-  const std::string plain = name.starts_with("zoo:") ? name.substr(4, name.find(',') - 4) : name;
+  const std::string plain = name.starts_with("zoo:") ? name.substr(4) : name;  // with parameters it is another model
   if (const auto found = estimation::find_published(decoders, plain)) return *found;
+  if (core::exists(graph::split_model_name(name).path)) return read_graph(name, services);
+  if (auto built_in = read_graph(name, services); built_in || built_in.error().code == core::ErrorCode::unsupported)
+    return built_in;
   std::vector<std::string_view> names;
   for (const auto& decoder : decoders) names.emplace_back(decoder.name);
   const std::string_view near = core::nearest(plain, names);
