@@ -117,7 +117,7 @@ TEST(Lending, ShippedFitOfOneSiteIsNotACalibration) {
   AACO_CALIBRATED(own, calibrate(rows, device(), quick()));
   DeviceCalibration shipped = own;
   shipped.provenance.licences = {"MIT: somebody"};
-  const Kernel kernel{GemmShape{1, 512, 2048, 2048}, "bf16"};
+  const Kernel kernel = rows[rows.size() / 2].kernel;
   CalibrationSet set;
   set.add(std::move(own), device());
   EXPECT_EQ(estimate(kernel, device(), &set)->level, Level::calibrated) << "one's own rows";
