@@ -72,6 +72,15 @@ class Serve(program.ProgramTest):
         eager = self.aaco('analyze', *arguments, '--eager').json()['estimate']
         self.assertTrue(any('costed as written' in note for note in eager['notes']))
 
+    def test_every_layout_of_a_cache_is_recognised(self):
+        """None, Optimum, merged sizes, ONNX Runtime GenAI: the same step takes the same time."""
+        times = set()
+        for cache in range(4):
+            done = self.aaco('analyze', f'zoo:llama-15m,cache={cache}', '--hardware', 'H100', '--dim', 'sequence_length=64', '--json').json()
+            self.assertTrue(any('recognised as a decoder of 6 layers' in note for note in done['estimate']['notes']), cache)
+            times.add(done['estimate']['latency']['value'])
+        self.assertEqual(len(times), 1)
+
     def test_narrow_weights_of_a_graph_take_less_time_and_memory(self):
         at = {dtype: self.aaco('analyze', 'llama3-8b', '--hardware', 'H100', '--dtype', dtype, '--json').json()['estimate']
               for dtype in ('bf16', 'fp8', 'int4')}

@@ -40,14 +40,23 @@ ExpertNodes expert_nodes(const GraphPaths& paths) {
 }
 
 // A cache, or something that masks later tokens: an encoder has neither.
-bool is_causal(const Graph& graph, const std::vector<AttentionLayer>& layers) {
+bool is_causal(const GraphPaths& paths, const std::vector<AttentionLayer>& layers) {
+  const Graph& graph = paths.graph();
   if (std::any_of(layers.begin(), layers.end(), [](const AttentionLayer& one) { return one.causal || one.keys > one.queries; }))
     return true;
   const auto cached = [&](TensorId id) { return core::to_lower(graph.tensor(id).name).starts_with("past"); };
   if (std::any_of(graph.inputs.begin(), graph.inputs.end(), cached)) return true;
-  constexpr std::array<std::string_view, 4> kTriangles{"Trilu", "tril", "triu", "_scaled_dot_product_flash_attention"};
+  constexpr std::array<std::string_view, 3> kTriangles{"Trilu", "tril", "triu"};
+  constexpr std::array<std::string_view, 8> kOrders{"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "lt", "le", "gt", "ge"};
+  const auto is_one_of = [](const auto& names, const Node& node) {
+    return std::find(names.begin(), names.end(), node.op_type) != names.end();
+  };
+  const std::int64_t tokens = layers.front().queries;
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
-    return std::find(kTriangles.begin(), kTriangles.end(), node.op_type) != kTriangles.end();
+    if (is_one_of(kTriangles, node)) return true;
+    if (!is_one_of(kOrders, node) || node.outputs.empty() || tokens < 2) return false;
+    const std::vector<std::int64_t> sizes = paths.sizes(node.outputs[0]);  // positions compared with positions
+    return sizes.size() >= 2 && sizes.back() == tokens && sizes[sizes.size() - 2] == tokens;
   });
 }
 
@@ -127,7 +136,7 @@ class Recogniser {
       if (one.window > 0) ++model().windowed_layers;
       model().window = std::max(model().window, one.window);
     }
-    if (!is_causal(graph_, layers_)) return missing("no cache and no causal mask: an encoder");
+    if (!is_causal(paths_, layers_)) return missing("no cache and no causal mask: an encoder");
     if (first.queries != out_.step.tokens) return missing("attention over tokens of another input (cross-attention)");
     model().layers = static_cast<std::int64_t>(layers_.size());
     model().heads = first.heads;

@@ -39,18 +39,21 @@ double ratio_of(double a, double b) { return a > 0 && b > 0 ? a / b : 1; }
 // 512 MB, where the links' ratio is 1.5. Attention below 10 us took 1.55 times as long, where the clocks' ratio is 1.4
 // (docs/results.md). Beyond a factor of two, by judgement, latencies no longer follow.
 double slower_launch(const Kernel& kernel, const DeviceFacts& device, const DeviceFacts& lender) {
-  if (!has_programs(kind_of(kernel)) || device.architecture == lender.architecture) return 1;
   const bool link = std::holds_alternative<CollectiveShape>(kernel.shape);
+  const bool attention = std::holds_alternative<AttentionShape>(kernel.shape);
+  if ((!link && !attention) || device.architecture == lender.architecture) return 1;
   return std::clamp(
       link ? ratio_of(lender.link_bytes_per_s, device.link_bytes_per_s) : ratio_of(lender.clock_hz, device.clock_hz), 0.5, 2.0);
 }
 
 // Serving stacks have other kernels of attention and experts for each architecture. Between A100 and H200, the fastest decode
-// attention's ratio was 0.57 to 1.7 times its median, nine of ten; latent attention's 0.4 to 25 times. Half a 90 % interval.
+// attention's ratio was 0.57 to 1.7 times its median, nine of ten; latent attention's, decoding, 0.4 to 25 times. Half a 90 %
+// interval; of experts by judgement.
 double other_generation(const Kernel& kernel) {
-  constexpr double kOtherKernels = 0.4, kOtherLatentKernels = 1.2;
+  constexpr double kOtherKernels = 0.3, kOtherLatentKernels = 1.2;
   if (!has_programs(kind_of(kernel)) || std::holds_alternative<CollectiveShape>(kernel.shape)) return 0;
-  return std::holds_alternative<LatentAttentionShape>(kernel.shape) ? kOtherLatentKernels : kOtherKernels;
+  const auto* latent = std::get_if<LatentAttentionShape>(&kernel.shape);
+  return latent != nullptr && !latent->prefill ? kOtherLatentKernels : kOtherKernels;
 }
 
 // The rate of bf16 beside that of fp16, at most one. MI100 computes it at half the rate; its successors do so at the whole rate
