@@ -1,6 +1,7 @@
 #include "estimation/decoder_graph/attention_layers.h"
 
 #include <algorithm>
+#include <array>
 
 namespace aaco::estimation {
 namespace {
@@ -9,6 +10,12 @@ using graph::Node;
 using graph::TensorId;
 
 constexpr int kMaxSteps = 16;  // from a softmax to the products on either side: scaling, masks, casts, reshapes
+
+bool plausible(const AttentionLayer& layer) {
+  const std::array sizes{layer.heads, layer.kv_heads, layer.head_dim, layer.value_dim, layer.queries, layer.keys};
+  return layer.window <= kMaxSize &&
+         std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size >= 1 && size <= kMaxSize; });
+}
 
 double elements(const std::vector<std::int64_t>& sizes) {
   double product = sizes.empty() ? 0 : 1;
@@ -77,6 +84,7 @@ std::optional<AttentionLayer> fused(const GraphPaths& paths, std::size_t number)
   // Under a window the site has the keys that are seen.
   if (layer.window > 0 && node.outputs.size() > 1)
     if (const auto kept = paths.sizes(node.outputs[1]); kept.size() == 4) layer.keys = kept[2];
+  if (!plausible(layer)) return std::nullopt;
   if (site->projection_macs <= 0) {
     const bool separate = node.inputs.size() > 2 && node.inputs[1].valid() && node.inputs[2].valid();
     const auto queries = paths.weighted_before(node.inputs[0]);
@@ -104,12 +112,15 @@ std::optional<AttentionLayer> written_out(const GraphPaths& paths, std::size_t n
   const Node &first_node = paths.graph().nodes[*before], &second_node = paths.graph().nodes[*after];
   if (first == nullptr || second == nullptr || first_node.inputs.size() < 2 || second_node.inputs.size() < 2) return std::nullopt;
   AttentionLayer layer;
-  layer.heads = layer.kv_heads =
-      static_cast<std::int64_t>(elements(scores)) / std::max<std::int64_t>(1, batch * scores[scores.size() - 2] * scores.back());
+  const double rows =
+      static_cast<double>(batch) * static_cast<double>(scores[scores.size() - 2]) * static_cast<double>(scores.back());
+  const double heads = elements(scores) / std::max(1.0, rows);
+  layer.heads = layer.kv_heads = heads <= static_cast<double>(kMaxSize) ? static_cast<std::int64_t>(heads) : 0;
   layer.head_dim = first->k;
   layer.value_dim = second->n;
   layer.queries = scores[scores.size() - 2];
   layer.keys = scores.back();
+  if (!plausible(layer)) return std::nullopt;
   const auto queries = paths.weighted_before(first_node.inputs[0]), keys = paths.weighted_before(first_node.inputs[1]);
   settle_groups(paths, queries, keys, layer);
   for (const auto& products : {queries, keys, paths.weighted_before(second_node.inputs[1])})

@@ -10,6 +10,9 @@
 
 namespace aaco::estimation {
 
+// Larger than any model's; products of two such sizes fit 64 bits.
+inline constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
+
 // One attention of a graph, fused or written out as a product, a softmax and a product.
 struct AttentionLayer {
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0, value_dim = 0, queries = 0, keys = 0, window = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -120,7 +121,8 @@ class Recogniser {
     const auto& shape = ids.front().shape;
     out_.step.batch = shape.size() == 2 ? shape[0] : 1;
     out_.step.tokens = shape.back();
-    if (out_.step.batch < 1 || out_.step.tokens < 1) return missing("token ids of unknown size");
+    if (out_.step.batch < 1 || out_.step.tokens < 1 || out_.step.batch > kMaxSize || out_.step.tokens > kMaxSize)
+      return missing("token ids of unknown size");
     return {};
   }
 
@@ -158,6 +160,7 @@ class Recogniser {
     for (std::size_t number = 0; number < graph_.nodes.size(); ++number) {
       const graph::GemmSite* site = paths_.weighted(number);
       if (site == nullptr || of_attention.contains(number) || experts_.routers.contains(number)) continue;
+      if (site->n > kMaxSize || site->k > kMaxSize) return missing("a product of an implausible size");
       blocks_.push_back(number);
       if (site->n == model().vocabulary) head_ = number;  // the last: a block may have as many columns
     }
@@ -192,17 +195,19 @@ class Recogniser {
       const auto values = [&](std::size_t input) -> std::int64_t {
         if (node.inputs.size() <= input || !node.inputs[input].valid()) return 0;
         const auto& shape = graph_.tensor(node.inputs[input]).shape;
-        return (shape ? graph::element_count(*shape).value_or(0) : 0) * 8 / bits;
+        const std::int64_t count = shape ? graph::element_count(*shape).value_or(0) : 0;
+        return count > INT64_MAX / 8 ? 0 : count * 8 / bits;
       };
       const auto router = paths_.sizes(node.inputs[1]);
       ExpertSizes here;
       here.count = router.empty() ? 0 : router.back();
       here.per_token = node.int_or("k", 1);
+      if (here.count < 1 || here.count > kMaxSize) return missing("experts of unknown sizes");
       const std::int64_t width = here.count * model().hidden, up = values(2), down = values(2 + step),
                          gate = values(2 + 2 * step);
       if (width < 1 || down < width) return missing("experts of unknown sizes");
       here.intermediate = down / width;
-      model().gated = up + gate == 2 * down;
+      model().gated = up / 2 + gate / 2 == down;
       if (sizes.count > 0 && !(here == sizes)) return missing("layers with different experts");
       sizes = here;
       model().expert_type = packed ? (bits == 8 ? "int8" : "int4") : type_name(graph_.tensor(node.inputs[2]).type);
