@@ -50,6 +50,11 @@ class Serve(program.ProgramTest):
         for one in front:
             self.assertLessEqual(one['metrics']['serve.tpot_ns']['value'], 40e6)
 
+    def test_rows_between_aligned_sizes_take_no_longer_than_the_next(self):
+        """Tables have multiples of 256 rows and one row beyond, which takes up to twice as long: stacks pad."""
+        steps = [self.estimate('--tp', 2, '--dtype', 'fp8', '--concurrency', count, model='llama2-70b')['decode_step_ns'] for count in (513, 700, 768)]
+        self.assertEqual(steps, sorted(steps))
+
     def test_compare_ranks_devices_and_names_those_that_do_not_fit(self):
         done = self.aaco('compare', 'llama2-70b', '--hardware', 'H100,MI300X', '--serve', '--concurrency', 64)
         self.assertEqual(done.code, 3)
