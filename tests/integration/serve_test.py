@@ -114,6 +114,8 @@ class Serve(program.ProgramTest):
         self.assertIn('an encoder', self.refusal('--serve', model='bert-base'))
         self.assertIn('no input of token ids', self.refusal('--serve', model='resnet18'))
         self.assertIn('unknown language model', self.refusal('--serve', model='nothing'))
+        self.assertIn('--as-written and --serve cannot be used together', self.refusal('--serve', '--as-written'))
+        self.refused(self.aaco('compare', 'llama3-8b', '--hardware', 'H100', '--serve', '--as-written'), 2, 'cannot be used together')
 
     def test_archives_of_torch_export_are_recognised(self):
         root = pathlib.Path(os.environ.get('AACO_REAL_DATA', pathlib.Path(__file__).resolve().parents[3] / 'shared/data')) / 'pytorch'

@@ -35,6 +35,7 @@ bool write_page(Context& context, const report::Paper& paper, const std::string&
 
 void run_serve(Context& context, const workflows::AnalyzeRequest& predict, const ServeOptions& serve,
                const AnalyzeOptions& options) {
+  if (const auto refused = refuse_as_written(predict.conditions); !refused) return context.fail(refused.error());
   const auto request = serve.resolve({options.model}, {options.hardware}, predict.model.batch, predict.conditions.dtype);
   if (!request) return context.fail(request.error());
   const auto points = workflows::serve_estimates(*request, make_services(context));

@@ -79,6 +79,7 @@ core::Result<workflows::ServeRequest> resolve_serve(const PredictOptions& predic
   if (!request.batches.empty() || !request.dtypes.empty() || !request.power_caps.empty() || !request.device_counts.empty())
     return core::fail(core::ErrorCode::invalid_argument, "--serve compares one --batch and --dtype across devices",
                       "run once for each value");
+  AACO_TRY(refuse_as_written(request.base.conditions));
   return serve.resolve(request.models, request.hardware, request.base.model.batch, request.base.conditions.dtype);
 }
 
