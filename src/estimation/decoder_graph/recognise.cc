@@ -98,10 +98,14 @@ std::string weight_type(const GraphPaths& paths, std::size_t product) {
 
 class Recogniser {
  public:
-  Recogniser(const Graph& graph, const std::string& name) : graph_(graph), paths_(graph) { model().name = name; }
+  Recogniser(const Graph& graph, const std::string& name, const graph::Tokens& ids) : graph_(graph), paths_(graph) {
+    model().name = name;
+    model().vocabulary = ids.vocabulary;
+    out_.step.batch = ids.shape.size() == 2 ? ids.shape[0] : 1;
+    out_.step.tokens = ids.shape.back();
+  }
 
   core::Result<RecognisedDecoder> run() {
-    AACO_TRY(read_tokens());
     AACO_TRY(read_attention());
     AACO_TRY(read_products());
     AACO_TRY(read_experts());
@@ -113,18 +117,6 @@ class Recogniser {
 
  private:
   DecoderArchitecture& model() { return out_.model; }
-
-  core::Status read_tokens() {
-    const auto ids = graph::token_inputs(graph_);
-    if (ids.size() != 1) return missing(ids.empty() ? "no input of token ids" : "several inputs of token ids");
-    model().vocabulary = ids.front().vocabulary;
-    const auto& shape = ids.front().shape;
-    out_.step.batch = shape.size() == 2 ? shape[0] : 1;
-    out_.step.tokens = shape.back();
-    if (out_.step.batch < 1 || out_.step.tokens < 1 || out_.step.batch > kMaxSize || out_.step.tokens > kMaxSize)
-      return missing("token ids of unknown size");
-    return {};
-  }
 
   core::Status read_attention() {
     layers_ = attention_layers(paths_, out_.step.batch);
@@ -263,7 +255,11 @@ class Recogniser {
 }  // namespace
 
 core::Result<RecognisedDecoder> recognise_decoder(const graph::Graph& bound, const std::string& name) {
-  return Recogniser(bound, name).run();
+  const auto ids = graph::token_inputs(bound);
+  if (ids.size() != 1) return missing(ids.empty() ? "no input of token ids" : "several inputs of token ids");
+  for (const std::int64_t size : ids.front().shape)
+    if (size < 1 || size > kMaxSize) return missing("token ids of unknown size");
+  return Recogniser(bound, name, ids.front()).run();
 }
 
 }  // namespace aaco::estimation

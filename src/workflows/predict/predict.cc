@@ -195,8 +195,9 @@ Served as_served(const graph::Graph& graph, const std::string& name, const hardw
   constexpr const char* kCopies = "its cost includes copies of the cache and of grouped keys that serving stacks avoid; ";
   constexpr const char* kServe = "use --serve with the model's name or config.json for an estimate as served";
   const bool gpu = device.kind == hardware::DeviceKind::gpu;
+  if (!gpu && !cached) return {};
   auto decoder = estimation::recognise_decoder(graph, name);
-  if (!cached && (!decoder || !gpu)) return {};
+  if (!cached && !decoder) return {};
   if (!decoder)
     return {{},
             fmt::format("this graph was not made for serving and is costed as written (not recognised as a decoder: {}): {}{}",
