@@ -86,7 +86,7 @@ TEST(Compare, AThirdSessionDoesNotDecideWhatItsOwnScatterHides) {
   ASSERT_EQ(result.verdict, Verdict::inconclusive);
   EXPECT_FALSE(result.third_session_within_ratio);
   EXPECT_EQ(result.more_sessions, 2) << "the assumption is not extrapolated";
-  EXPECT_THAT(result.explanation, HasSubstr("two more sessions per side replace the assumed deviation"));
+  EXPECT_THAT(result.explanation, HasSubstr("measuring 2 more per side replaces the assumed deviation"));
 }
 
 TEST(Compare, VerdictsByDefinition) {

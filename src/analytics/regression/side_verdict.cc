@@ -148,6 +148,19 @@ std::string doubt_the_median(std::vector<MetricResult>& metrics) {
                      core::format_signed_percent(mean->interval->high));
 }
 
+// Where the mean is nearer to a decision than the median, it tells how many sessions are needed.
+std::string count_for_the_mean(std::vector<MetricResult>& metrics) {
+  MetricResult& first = metrics.front();
+  if (first.id != kMedian || first.verdict != Verdict::inconclusive) return {};
+  const auto mean = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kMean; });
+  if (mean == metrics.end() || mean->verdict != Verdict::inconclusive || !mean->more_sessions ||
+      (first.more_sessions && *first.more_sessions <= *mean->more_sessions))
+    return {};
+  first.more_sessions = mean->more_sessions;
+  return fmt::format("{} is nearer to a decision than {}: about {} more session{} per side should decide it", kMean, kMedian,
+                     *mean->more_sessions, *mean->more_sessions == 1 ? "" : "s");
+}
+
 }  // namespace
 
 bool shares_decision(const std::vector<MetricInput>& metrics) {
@@ -173,7 +186,8 @@ SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule)
   const std::string led = metrics.front().id;
   if (std::string note = let_mean_decide(metrics, rule.mean_error); !note.empty()) out.notes.push_back(std::move(note));
   if (rule.mean_error > 0)
-    if (std::string note = let_tail_decide(metrics); !note.empty()) out.notes.push_back(std::move(note));
+    for (std::string note : {let_tail_decide(metrics), count_for_the_mean(metrics)})
+      if (!note.empty()) out.notes.push_back(std::move(note));
   if (rule.kernels_may_decide) {  // the user named no metric
     if (std::string note = doubt_the_median(metrics); !note.empty()) out.notes.push_back(std::move(note));
     let_kernels_decide(metrics);

@@ -168,6 +168,18 @@ TEST(SideVerdict, AMedianBetweenTwoModesYieldsToTheTail) {
   EXPECT_THAT(out.notes, ElementsAre(AllOf(HasSubstr("latency.p90_ns decides (+45"), HasSubstr("6.80 ms and 10.1 ms"))));
 }
 
+TEST(SideVerdict, TheMetricNearestToADecisionCountsTheSessions) {
+  std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::inconclusive),
+                                       metric("latency.mean_ns", Verdict::inconclusive)};
+  metrics[0].more_sessions = 529, metrics[1].more_sessions = 3;
+  const SideVerdict out = decide(metrics, {.mean_error = 0.02});
+  EXPECT_EQ(metrics.front().more_sessions, 3);
+  EXPECT_THAT(out.notes, ElementsAre(HasSubstr("about 3 more sessions per side")));
+  metrics[0].more_sessions = 2;
+  EXPECT_THAT(decide(metrics, {.mean_error = 0.02}).notes, IsEmpty());
+  EXPECT_EQ(metrics.front().more_sessions, 2);
+}
+
 TEST(SideVerdict, ABimodalMedianThatDecidedOrHasNoTailIsKept) {
   std::vector<MetricResult> decided = {metric("latency.p50_ns", Verdict::improvement, -0.2),
                                        metric("latency.p90_ns", Verdict::regression, 0.45)};

@@ -44,6 +44,16 @@ void rule_out_the_host_beside_nodes(const Decomposition& decomposition, Weights&
   weights.erase("host_computing");
 }
 
+// Only a profiled pass tells work around the model from the model's own.
+constexpr double kByFaults = 0.2;  // of the difference: page faults are work of the host
+void rule_out_the_host_unseen(const Decomposition& decomposition, Weights& weights) {
+  if (decomposition.profiled || share_of(decomposition, "page_faults") >= kByFaults) return;
+  const auto found = weights.find("host_computing");
+  if (found == weights.end() || share_of(decomposition, "host_computing") > 0) return;
+  weights[std::string(kSlowerExecution)] += found->second;
+  weights.erase("host_computing");
+}
+
 // A CPU that the caller waited for was used by other threads of the run, or by other processes: the run's own CPU time tells.
 constexpr double kOwnUse = 0.5;  // of the added wait
 void rule_out_threads_that_did_not_run(const Side& fast, const Side& slow, Weights& weights) {
@@ -227,6 +237,7 @@ bool waits_follow(const Side& fast_side, const Side& slow_side) {
 void apply_account(const Side& fast, const Side& slow, const Decomposition& decomposition, Weights& weights) {
   rule_out_idle_neighbours(fast, slow, weights);
   rule_out_the_host_beside_nodes(decomposition, weights);
+  rule_out_the_host_unseen(decomposition, weights);
   rule_out_waits_that_follow(fast, slow, weights);
   follow_the_parts(fast, slow, decomposition, weights);
   let_the_wait_decide(fast, slow, decomposition, weights);

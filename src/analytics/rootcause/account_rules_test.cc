@@ -39,15 +39,41 @@ TEST(AccountRules, TheRankingFollowsTheParts) {
   Side a = calm(), b = calm();
   b.call_ns = b.account->wall_ns = 2000;
   b.account->blocked_ns = 590, b.account->cpu_ns = 1410;
+  a.account->process_cpu_ns = 1000, b.account->process_cpu_ns = 1410;  // one thread
   Weights weights = {{"slower_execution", 0.6}, {"host_waiting", 0.3}, {"storage", 0.1}};
   apply_account(a, b, *decompose(a, b), weights);
   EXPECT_GT(weights["host_waiting"], weights["slower_execution"]);
   EXPECT_GT(weights["slower_execution"], 0.05) << "41 % of the difference";
   EXPECT_NEAR(weights["host_waiting"] / weights["storage"], 3, 1e-9) << "within a kind the ranking stays";
-  b.account->blocked_ns = 500, b.account->cpu_ns = 1500;
+  b.account->blocked_ns = 500, b.account->cpu_ns = b.account->process_cpu_ns = 1500;
   weights = {{"slower_execution", 0.6}, {"host_waiting", 0.4}};
   apply_account(a, b, *decompose(a, b), weights);
   EXPECT_NEAR(weights["slower_execution"], 0.6, 1e-9) << "as large: no contradiction";
+}
+
+TEST(AccountRules, WorkAroundTheModelNeedsAProfiledPass) {
+  Side a = calm(), b = calm();
+  b.call_ns = b.account->wall_ns = b.account->cpu_ns.emplace(1500);
+  b.account->process_cpu_ns = 3000;
+  Weights weights = {{"host_computing", 0.6}, {"interrupts", 0.4}};
+  apply_account(a, b, *decompose(a, b), weights);
+  EXPECT_FALSE(weights.contains("host_computing"));
+  EXPECT_NEAR(weights["slower_execution"], 0.6, 1e-9);
+  b.account->minor_faults = 100, b.account->system_ns = 400;  // page faults are the host's work
+  weights = {{"host_computing", 0.6}, {"interrupts", 0.4}};
+  apply_account(a, b, *decompose(a, b), weights);
+  EXPECT_TRUE(weights.contains("host_computing"));
+}
+
+TEST(CauseEvidence, ASettingExplainsWhatIsNotWaiting) {
+  Side b = calm();
+  b.call_ns = b.account->wall_ns = 2000;
+  b.account->wait_ns = 400, b.account->cpu_ns = 1600;
+  const Decomposition difference = *decompose(calm(), b);
+  EXPECT_NEAR(share_of_setting("graph_optimisation", difference), 0.6, 1e-9);
+  EXPECT_NEAR(share_of_setting("priority", difference), 0.4, 1e-9);
+  EXPECT_EQ(share_of_setting("cpu_throttling", difference), 0);
+  EXPECT_EQ(evidence_of_setting("priority", difference).size(), 1U);
 }
 
 TEST(MeanSide, IsTheMeanOfItsSessions) {

@@ -40,6 +40,8 @@ const std::array<std::string_view, 4>& parts_of(std::string_view cause) {
   return cause == "host_waiting" ? kWaitingParts : kComputingParts;
 }
 
+bool has_own_parts(std::string_view cause) { return cause == "cpu_throttling" || cause == "priority"; }
+
 bool takes(std::string_view cause, const Part& part) {
   const auto& parts = parts_of(cause);
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view one) {
@@ -90,6 +92,17 @@ double share_of_cause(std::string_view cause, const Decomposition& decomposition
   return decomposition.delta_ns != 0 ? ns / decomposition.delta_ns : 0;
 }
 
+double share_of_setting(std::string_view cause, const Decomposition& decomposition) {
+  if (has_own_parts(cause)) return share_of_cause(cause, decomposition);
+  double share = 1 - (decomposition.delta_ns != 0 ? decomposition.unexplained_ns / decomposition.delta_ns : 0);
+  const bool of_cpus = cause == "cpu_placement" || cause == "threads" || cause == "preload";  // these make threads wait, too
+  if (!of_cpus) share -= share_of_cause("cpu_contention", decomposition);
+  share -= share_of_cause("cpu_throttling", decomposition);
+  for (const Part& part : decomposition.parts)
+    if (part.id == "host_waiting:stopped" || part.id == "host_waiting:frozen") share -= part.ns / decomposition.delta_ns;
+  return share;
+}
+
 std::vector<std::string> evidence_of_cause(std::string_view cause, const Side& a, const Side& b,
                                            const Decomposition& decomposition) {
   std::vector<std::string> rows;
@@ -106,7 +119,7 @@ std::vector<std::string> evidence_of_cause(std::string_view cause, const Side& a
 }
 
 std::vector<std::string> evidence_of_setting(std::string_view cause, const Decomposition& decomposition) {
-  const bool own = cause == "cpu_throttling" || cause == "priority";
+  const bool own = has_own_parts(cause);
   std::vector<std::string> rows;
   for (const Part& part : decomposition.parts)
     if (rows.size() < kMaxRows && (!own || takes(cause, part))) rows.push_back(row_of(part, decomposition));

@@ -286,7 +286,7 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
   const double certain = causes.empty() ? 0 : kCertain * (1 - probability_of_most(foreign));
   share_out(certain, slowdown, causes);
   for (Cause& cause : causes) {
-    cause.share_ratio = share_of(decomposition, "node") + share_of(decomposition, "launch");
+    cause.share_ratio = share_of_setting(cause.id, decomposition);
     for (std::string& line : evidence_of_setting(cause.id, decomposition)) cause.evidence.push_back(std::move(line));
   }
   Weights weights = measured_causes(fast, slow, slowdown, book, foreign > 0 ? nullptr : model);

@@ -98,8 +98,8 @@ TEST(HistoryTable, AFirstLineOfNumbersIsAValue) {
   const auto list = parsed("98.8\n99.1\n100.2\n");
   EXPECT_THAT(names(list), ElementsAre("value"));
   EXPECT_THAT(values(list.series[0]), ElementsAre(98.8, 99.1, 100.2));
-  const auto two = parsed("1;2,5\n3;4,5\n");
-  EXPECT_THAT(names(two), ElementsAre("column 1", "column 2"));
+  const auto two = parsed("1;2,5;0\n3;4,5;1\n");
+  EXPECT_THAT(names(two), ElementsAre("column 1", "column 2", "column 3"));
   EXPECT_THAT(values(two.series[1]), ElementsAre(2.5, 4.5));
   EXPECT_THAT(names(parsed("build,2\n1,5\n2,6\n")), Contains("2")) << "a header with a number in it";
 }

@@ -235,9 +235,10 @@ Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
   if (is.cpus && is.cores >= kCpusBusy * *is.cpus)
     return computing(facts, is, "CPU computation", "All CPUs that the program may use were busy with it.");
   if (is.cores >= 0.9 && is.cores <= 1.1)
-    return computing(facts, is, "one CPU",
-                     "About one CPU was busy throughout: one thread, one process after another, or threads that take turns (a lock)." +
-                         (is.waits ? " Slept, summed over threads: " + is.waits->text + "." : std::string()));
+    return computing(
+        facts, is, "one CPU",
+        "About one CPU was busy throughout: one thread, one process after another, or threads that take turns (a lock)." +
+            (is.waits ? " Slept, summed over threads: " + is.waits->text + "." : std::string()));
   if (is.unsampled >= kMostlyUnsampled && counts_unsampled(is) && !is.waits)
     return {"inconclusive", "",
             "Cannot tell: processes too short to be sampled used much of the CPU time, and what they waited for is unknown."};
