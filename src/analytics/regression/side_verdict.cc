@@ -153,12 +153,12 @@ std::string count_for_the_mean(std::vector<MetricResult>& metrics) {
   MetricResult& first = metrics.front();
   if (first.id != kMedian || first.verdict != Verdict::inconclusive) return {};
   const auto mean = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kMean; });
-  if (mean == metrics.end() || mean->verdict != Verdict::inconclusive || !mean->more_sessions ||
-      (first.more_sessions && *first.more_sessions <= *mean->more_sessions))
-    return {};
-  first.more_sessions = mean->more_sessions;
+  if (mean == metrics.end() || mean->verdict != Verdict::inconclusive) return {};
+  const auto more = mean->corrected ? std::optional<std::int64_t>(1) : mean->more_sessions;  // all but decided
+  if (!more || (first.more_sessions && *first.more_sessions <= *more)) return {};
+  first.more_sessions = more;
   return fmt::format("{} is nearer to a decision than {}: about {} more session{} per side should decide it", kMean, kMedian,
-                     *mean->more_sessions, *mean->more_sessions == 1 ? "" : "s");
+                     *more, *more == 1 ? "" : "s");
 }
 
 }  // namespace

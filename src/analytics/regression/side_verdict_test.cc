@@ -175,7 +175,9 @@ TEST(SideVerdict, TheMetricNearestToADecisionCountsTheSessions) {
   const SideVerdict out = decide(metrics, {.mean_error = 0.02});
   EXPECT_EQ(metrics.front().more_sessions, 3);
   EXPECT_THAT(out.notes, ElementsAre(HasSubstr("about 3 more sessions per side")));
-  metrics[0].more_sessions = 2;
+  metrics[0].more_sessions = 529, metrics[1].more_sessions.reset(), metrics[1].corrected = true;
+  EXPECT_THAT(decide(metrics, {.mean_error = 0.02}).notes, ElementsAre(HasSubstr("about 1 more session per side")));
+  metrics[0].more_sessions = 2, metrics[1].more_sessions = 3, metrics[1].corrected = false;
   EXPECT_THAT(decide(metrics, {.mean_error = 0.02}).notes, IsEmpty());
   EXPECT_EQ(metrics.front().more_sessions, 2);
 }
