@@ -66,7 +66,9 @@ struct MetricResult {
   stats::VerdictShares shares;
   std::optional<std::int64_t> more_sessions, more_iterations;
   std::optional<double> third_session_within_ratio;  // as stats::Comparison
-  std::string explanation;                           // one sentence
+  // Of the deciding median: the first and third quartile of a session in which the median jumps between two modes.
+  std::optional<stats::Interval> modes;
+  std::string explanation;  // one sentence
 };
 
 struct Options {
@@ -88,9 +90,13 @@ struct Options {
 inline constexpr double kMedianErrorShare = 0.6;
 inline constexpr double kMeanErrorShare = 1 - kMedianErrorShare;
 
+inline constexpr std::string_view kMedianLatency = "latency.p50_ns", kMeanLatency = "latency.mean_ns",
+                                  kTailLatency = "latency.p90_ns", kThroughput = "throughput.items_per_second";
+
 // Compares the metrics. The first one decides: it is chosen beforehand and gets the full level, or its share of it where it
-// shares the decision. The others are tested at the full level, and their regressions or improvements only count after Holm
-// correction.
+// shares the decision. Then mean latency and throughput, its reciprocal, have the other share. Where the median jumps between
+// two modes, the 90 % quantile has the median's. The others are tested at the full level, and their regressions or improvements
+// only count after Holm correction.
 std::vector<MetricResult> compare(const std::vector<MetricInput>& metrics, const Options& options);
 
 // none, minor, major (from twice the threshold), critical (from four times): of a regression only.

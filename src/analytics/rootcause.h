@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ struct Side {
   double call_ns = 0;  // mean of the measured calls; 0: unknown
 };
 
+// The mean of several sessions of one side (not empty), with the nodes of one of them: profiles are not averaged.
+Side mean_side(std::span<const Side* const> sessions, const Side& nodes_of);
+
 // A part of the difference.
 struct Part {
   std::string id;        // "run_queue_wait", "node:Conv"
@@ -43,6 +47,8 @@ struct Decomposition {
   std::vector<Part> parts;
   double unexplained_ns = 0;
   bool profiled = false;  // both sides have node times, so that compute time is split further
+  // What the node times of the profiled passes were multiplied by, where they differ by more than twice the measured difference.
+  std::optional<double> profile_scale;
   std::optional<signals::CallAccount> baseline_account, candidate_account;
 };
 // Empty if a side has no calls.
@@ -53,8 +59,8 @@ struct Cause {
       id;  // a class of data/rules/bottleneck.yaml, or a configuration: threads, graph_optimisation, data_type, batch, model
   std::string title;
   double probability = 0;
-  double share_ratio = 0;  // of the difference, covered by its parts
-  std::vector<std::string> evidence;
+  double share_ratio = 0;             // of the difference, covered by its parts
+  std::vector<std::string> evidence;  // its own parts of the difference, and the counters that speak for it
 };
 
 // Features of the learned ranking, in a fixed order: the signals of B with their rule log-odds, their changes, and the

@@ -77,7 +77,13 @@ struct CallAccount {
   std::optional<double>
       elsewhere_cpu_ns;  // of other processes on the CPUs that the run may not use: they share caches and memory
   std::optional<double> interrupts, steal_ns, iowait_ns, stops;
+  std::optional<double> freezes, frozen_ns;  // of the control group; account_of() does not know them, count_freezes() adds them
 };
+// process.freezes_count and process.frozen_ns of the session, per call.
+void count_freezes(const trace::Metrics& metrics, CallAccount& account);
+// The mean of several sessions of one side: a member is known where all know it. Not empty.
+CallAccount mean_account(std::span<const CallAccount> accounts);
+Signals mean_signals(std::span<const Signals> sessions);
 // Empty without blocks.
 std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> blocks, const trace::NameTable& names);
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,15 +16,28 @@
 // What the calling thread slept for, from sched_events rows.
 namespace aaco::analytics::scheduling {
 
-enum class SleepCause : std::uint8_t { workers_computing, workers_waiting, io, page_faults, lock, timer, stopped, unknown };
-inline constexpr std::size_t kSleepCauses = 8;
+// awaited_thread_asleep: the thread that ended the sleep (the holder of a lock, a worker) slept meanwhile, for a timer or an
+// event.
+enum class SleepCause : std::uint8_t {
+  workers_computing,
+  workers_waiting,
+  io,
+  page_faults,
+  lock,
+  timer,
+  stopped,
+  frozen,
+  awaited_thread_asleep,
+  unknown
+};
+inline constexpr std::size_t kSleepCauses = 10;
 // "workers_computing"
 std::string_view to_string(SleepCause cause);
 // sched.sleep_workers_computing_per_iteration_ns
 std::string metric_of(SleepCause cause);
 
 // Why a thread left its CPU, by the columns `detail` and `call` of its off_cpu row.
-enum class SleepReason : std::uint8_t { handoff, event, io, page_faults, timer, stopped, unknown };
+enum class SleepReason : std::uint8_t { handoff, event, io, page_faults, timer, stopped, frozen, unknown };
 SleepReason sleep_reason(std::string_view detail, std::string_view call);
 // The details and calls that sleep_reason() knows.
 std::span<const std::string_view> known_details();
@@ -41,7 +55,9 @@ class SleepCauses {
   // Rows of "run", "run_queue" and "off_cpu" in any order; others are ignored.
   void add(const trace::SchedEventRow& row, std::string_view kind, SleepReason reason);
   // Sleep of the caller inside the iterations, ns, by cause.
-  [[nodiscard]] std::array<double, kSleepCauses> totals_ns();
+  [[nodiscard]] std::array<double, kSleepCauses> totals_ns() { return divided().by_cause; }
+  // Of `awaited_thread_asleep`, the threads that slept: ns by thread.
+  [[nodiscard]] std::map<std::int64_t, double> awaited_ns() { return divided().awaited; }
   // The mean per iteration of each cause; empty without iterations or rows.
   [[nodiscard]] trace::Metrics metrics();
 
@@ -53,9 +69,13 @@ class SleepCauses {
     State state = State::run;
     SleepReason reason = SleepReason::unknown;
   };
-  using Totals = std::array<double, kSleepCauses>;
+  struct Totals {
+    std::array<double, kSleepCauses> by_cause{};
+    std::map<std::int64_t, double> awaited;  // by thread
+  };
 
   void sort();
+  Totals divided();
   void divide_sleep(std::int64_t thread, const Interval& sleep, Span within, int depth, Totals& totals) const;
   void divide_thread(std::int64_t thread, Span within, int depth, Totals& totals) const;
 

@@ -37,6 +37,8 @@ struct Step {
   bool bayes_agrees = false;          // the Bayesian online detector puts a change within 5 observations of it
   bool part_of_drift = false;         // the last segment is a slope, and this step is part of it
   bool alarm = false;                 // at least the threshold (or without a ratio), and not part of a drift
+  // Of a regression: the first observation from which on the values are back at the level before it.
+  std::optional<std::size_t> reverted_at;
   Meaning meaning = Meaning::change;
 };
 
@@ -63,8 +65,15 @@ struct Break {
   std::optional<double> latest;  // empty: not exceeded at the slowest slope of the interval
 };
 
+// Values that go back and forth between two levels by chance: where they are is no change of level.
+struct Alternation {
+  double low = 0, high = 0;
+  std::size_t flips = 0;
+};
+
 struct Trend {
   bool in_days = false;  // x is days; else points
+  std::optional<Alternation> alternation;
   std::vector<Step> steps;
   std::size_t stretch_start = 0;  // the last segment: from the last step (or before the slope's steps)
   double level = 0;               // current level: the end of the line with a drift, otherwise the segment's median
@@ -73,8 +82,8 @@ struct Trend {
   std::optional<Break> breaks;
   double recent_change_probability = 0;  // Bayesian: of a change within the last 5 observations
   std::vector<std::string> alarms;       // one sentence each; empty: no alarm
-  // Whether an alarm concerns a degradation, or may (if the direction is unknown): an improvement deserves a
-  // look but is not a failure.
+  // Whether an alarm concerns a degradation, or may (if the direction is unknown): an improvement, or a regression that was
+  // reverted since, deserves a look but is not a failure.
   [[nodiscard]] bool worsened() const;
 };
 

@@ -124,6 +124,26 @@ std::optional<ControllerGroup> find_controller(const std::string& root, std::int
   return second;
 }
 
+FreezerFiles find_freezer(const std::string& root, std::int64_t process_id) {
+  FreezerFiles found;
+  const auto exists = [&](const std::string& path) { return core::exists(core::join_path(root, path.substr(1))); };
+  const auto mounts = inventory::parse_mounts(read_text(root, "/proc/self/mountinfo").value_or(""));
+  for (const auto& membership :
+       inventory::parse_memberships(read_text(root, process_folder(process_id) + "/cgroup").value_or(""))) {
+    const bool second = membership.controllers.empty();
+    if (!second && !names(membership, "freezer")) continue;
+    const auto mount =
+        std::find_if(mounts.begin(), mounts.end(), [&](const Mount& one) { return inventory::carries(one, membership); });
+    if (mount == mounts.end() || mount->point.size() < 2) continue;
+    const std::string leaf = folder_of(root, *mount, membership.path, "cgroup.procs");
+    for (const std::string& folder : chain(leaf, mount->point))
+      if (std::string file = folder + (second ? "/cgroup.freeze" : "/freezer.state"); exists(file))
+        found.controls.push_back(std::move(file));
+    if (std::string file = leaf + "/cgroup.stat.local"; second && exists(file)) found.times.push_back(std::move(file));
+  }
+  return found;
+}
+
 std::string cpu_weight_text(const Cgroup& cgroup) {
   constexpr std::int64_t kDefaultShares = 1024, kDefaultWeight = 100;  // Linux, Documentation/admin-guide/cgroup-v2.rst
   std::string text;

@@ -1,7 +1,9 @@
 #include "hardware/cgroup.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hardware/controller_group.h"
 #include "tests/support/fake_machine.h"
 
 namespace aaco::hardware {
@@ -75,6 +77,33 @@ TEST(Cgroup, DamagedLimitsAreIgnored) {
   machine.write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "-5\n");
   EXPECT_EQ(find_cgroup(machine.root(), 0).cpu_limit_cores, std::nullopt);
   EXPECT_EQ(find_cgroup(machine.root(), 0).memory_limit_bytes, std::nullopt);
+}
+
+TEST(Freezer, FilesOfTheGroupAndThoseAboveItInnermostFirst) {
+  const FakeMachine machine;
+  machine.write("/proc/self/mountinfo",
+                "31 23 0:26 / /sys/fs/cgroup/freezer rw - cgroup cgroup rw,freezer\n"
+                "32 23 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
+  machine.write("/proc/self/cgroup", "6:freezer:/a/b\n0::/c\n");
+  const std::string first = "/sys/fs/cgroup/freezer", second = "/sys/fs/cgroup/unified/c";
+  machine.write(first + "/a/freezer.state", "THAWED\n");
+  machine.write(first + "/a/b/freezer.state", "THAWED\n");
+  machine.write(first + "/a/b/cgroup.procs", "\n");
+  machine.write(second + "/cgroup.procs", "\n");
+  machine.write(second + "/cgroup.freeze", "0\n");
+  machine.write(second + "/cgroup.stat.local", "frozen_usec 12\n");
+  const FreezerFiles found = find_freezer(machine.root(), 0);
+  EXPECT_THAT(found.controls,
+              ::testing::ElementsAre(first + "/a/b/freezer.state", first + "/a/freezer.state", second + "/cgroup.freeze"));
+  EXPECT_THAT(found.times, ::testing::ElementsAre(second + "/cgroup.stat.local"));
+}
+TEST(Freezer, RootGroupsAndMachinesWithoutGroupsCannotBeFrozen) {
+  const FakeMachine machine;
+  EXPECT_EQ(find_freezer(machine.root(), 0), FreezerFiles{});
+  machine.write("/proc/self/mountinfo", "31 23 0:26 / /sys/fs/cgroup/freezer rw - cgroup cgroup rw,freezer\n");
+  machine.write("/proc/self/cgroup", "6:freezer:/\n");
+  machine.write("/sys/fs/cgroup/freezer/cgroup.procs", "\n");
+  EXPECT_EQ(find_freezer(machine.root(), 0), FreezerFiles{});
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ const std::vector<FactRule>& fact_rules() {
       {"graph_level", Severity::changed, "different graph optimisation level"},
       {"session_options", Severity::changed, "different session options of the runtime", "default"},
       {"inputs.hash", Severity::changed, "different input data", "generated"},
+      {"injected_delay", Severity::changed, "different --inject-delay", "none"},
       {"cpu.model", Severity::hard, "different CPU"},
       {"cpu.cores", Severity::hard, "different number of CPUs"},
       {"cpu.limit_cores", Severity::changed, "different cgroup CPU quota"},

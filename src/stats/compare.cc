@@ -124,6 +124,8 @@ void add_interval(const Sides& sides, const CompareOptions& options, Comparison&
   result.smallest_detectable_ratio = std::expm1((critical + student_t_quantile(options.power, degrees)) * error);
 }
 
+constexpr std::int64_t kReplacingSessions = 2;  // per side: three tell the deviation between them
+
 // One more session on one side, at distance d (of logs) from its twin, tells the variance between sessions: d^2 / 2 with one
 // degree of freedom. The side of two then has d^2 / 4, that of one d^2 / 2, together 1.8 degrees (Welch and Satterthwaite); the
 // scatter within the sessions is what the standard error has beside the assumption. Towards the threshold it takes d / 2 off the
@@ -156,7 +158,9 @@ void add_what_decides(std::size_t sessions, std::size_t iterations, const Compar
   const auto more = [&](std::size_t have) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil((times - 1) * static_cast<double>(have))));
   };
-  result.more_sessions = more(sessions);
+  // A deviation that is assumed, or of other sessions, says little of how many would do: the next ones replace it.
+  const bool replaced = result.between_sessions_assumed || options.history_deviation_ratio;
+  result.more_sessions = replaced ? std::min(kReplacingSessions, more(sessions)) : more(sessions);
   if (result.between_sessions_assumed) result.third_session_within_ratio = third_session_within(distance, options, result);
   if (sessions == 1 && !result.between_sessions_known && !result.between_sessions_assumed)
     result.more_iterations = more(iterations);
@@ -180,13 +184,14 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
   if (result.third_session_within_ratio)
     text += "; a third session would decide if it reproduces the one on its side within " +
             core::format_percent(*result.third_session_within_ratio);
-  else if (result.between_sessions_assumed)
-    text += "; a third session would not decide";
+  if (result.more_sessions && (result.between_sessions_assumed || options.history_deviation_ratio))
+    return text + "; measuring " + std::to_string(*result.more_sessions) + " more per side replaces the " +
+           (result.between_sessions_assumed ? "assumed" : "stored") + " deviation between sessions";
   if (result.more_sessions)
     return text + "; about " + std::to_string(*result.more_sessions) +
            (*result.more_sessions == 1 ? " more session" : " more sessions") + " per side needed to decide";
-  if (result.standard_error > options.threshold_ratio)
-    return text + "; the variation within one side is too large: more measurements would not decide";
+  if (result.smallest_detectable_ratio > 2 * options.threshold_ratio)
+    return text + "; the variation within a side is too large for a few more sessions to decide";
   return text + "; the change is too close to the threshold for more data to decide";
 }
 

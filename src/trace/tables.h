@@ -201,7 +201,7 @@ AACO_TABLE(SchedEventRow, "sched_events", "telemetry/sched_events.parquet", "tim
       column("kind", &R::kind, "run, run_queue, off_cpu, migrate, page_fault, irq, softirq, block_io, gpu_job"),
       column("cpu", &R::cpu, "CPU; -1: unknown"), column("process_id", &R::process_id, "process"), column("thread_id", &R::thread_id, "thread"),
       column("duration_ns", &R::duration_ns, "duration, ns; 0: instant event"),
-      column("detail", &R::detail, "off_cpu: sleep, disk_sleep, io, stopped, traced or idle; run_queue: woken, new, preempted or yielded; page_fault: read, write or execute; irq, softirq: its source; block_io: read, write, flush or discard; migrate: previous CPU; gpu_job: queued or running"),
+      column("detail", &R::detail, "off_cpu: sleep, disk_sleep, io, stopped, traced, frozen or idle; run_queue: woken, new, preempted or yielded; page_fault: read, write or execute; irq, softirq: its source; block_io: read, write, flush or discard; migrate: previous CPU; gpu_job: queued or running"),
       column("call", &R::call, "off_cpu: the current system call; empty: none or unknown", 2),
       column("thread_name", &R::thread_name, "name of the thread; empty: unknown", 2),
       column("other_thread_id", &R::other_thread_id, "thread that woke it or took its CPU; null: interrupt or unknown", 2),

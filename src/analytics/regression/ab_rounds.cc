@@ -100,8 +100,9 @@ MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::s
   result.method = Method::paired;
   result.between_sessions_known = true;
   result.baseline = typical(rounds, 0, statistic);
-  result.candidate = typical(rounds, 1, statistic);
   result.delta_ratio = std::expm1(found->log_change);
+  // B's own level drifts with the machine: what is compared are neighbouring blocks.
+  result.candidate = *result.baseline * (1 + *result.delta_ratio);
   result.interval = paired_interval(*found, level);
   result.smallest_detectable_ratio = paired_detectable_ratio(*found, rule.level, rule.power);
   result.p_value = stats::change_p_value(found->log_change, found->standard_error, found->degrees_of_freedom);

@@ -174,5 +174,85 @@ TEST(Regression, CorrectsForManyMetrics) {
   EXPECT_LT(alarms, kTrials * 0.05 + 3 * std::sqrt(kTrials * 0.05 * 0.95));
 }
 
+// Three sessions a side whose calls take 7 or 10 ms, each with `slow` of the calls in the slow mode.
+MetricInput two_modes(std::string id, stats::StatisticChoice statistic, const std::vector<double>& slow_a,
+                      const std::vector<double>& slow_b, double factor, std::uint64_t seed = 5) {
+  core::Random random(seed);
+  MetricInput metric{.id = std::move(id), .unit = "ns", .scope = "iteration", .statistic = statistic};
+  const auto session = [&](double slow, double times) {
+    SessionSample sample;
+    for (int i = 0; i < 200; ++i)
+      sample.series.push_back((random.uniform() < slow ? 10e6 : 7e6) * times * std::exp(0.005 * random.normal()));
+    return sample;
+  };
+  for (const double slow : slow_a) metric.a.push_back(session(slow, 1));
+  for (const double slow : slow_b) metric.b.push_back(session(slow, factor));
+  return metric;
+}
+
+std::vector<MetricResult> judged(const std::vector<double>& slow_a, const std::vector<double>& slow_b, double factor,
+                                 std::uint64_t seed = 5) {
+  Options options;
+  options.first_error_share = kMedianErrorShare;
+  options.resamples = 300;
+  return compare({two_modes("latency.p50_ns", 0.5, slow_a, slow_b, factor, seed),
+                  two_modes("latency.mean_ns", std::nullopt, slow_a, slow_b, factor, seed),
+                  two_modes("latency.p90_ns", 0.9, slow_a, slow_b, factor, seed)},
+                 options);
+}
+
+TEST(Regression, AMedianBetweenTwoModesIsSeenAndTheTailTakesItsShare) {
+  const auto results = judged({0.45, 0.55, 0.5}, {0.5, 0.45, 0.55}, 1.15);
+  ASSERT_TRUE(results[0].modes);
+  EXPECT_NEAR(results[0].modes->high / results[0].modes->low, 10.0 / 7, 0.3);
+  EXPECT_EQ(results[0].verdict, Verdict::inconclusive);
+  EXPECT_EQ(results[2].verdict, Verdict::regression) << results[2].explanation;
+  EXPECT_LE(*results[2].p_value, kMedianErrorShare * 0.05);
+}
+
+TEST(Regression, OneModeYieldsNoModes) {
+  EXPECT_FALSE(judged({0.02, 0.02, 0.02}, {0.02, 0.03, 0.02}, 1)[0].modes);
+  EXPECT_FALSE(only(latency(100, 120)).modes);
+  MetricInput wide{.id = "latency.p50_ns", .unit = "ns", .scope = "iteration"};
+  wide.a.push_back({series(100, 400, 3, 0.3), {}, {}});
+  wide.b.push_back({series(100, 400, 4, 0.3), {}, {}});
+  EXPECT_FALSE(only(wide).modes) << "wide, with one mode";
+}
+
+TEST(Regression, EqualSidesWithTwoModesAreRarelyCalledDifferent) {
+  int wrong = 0;
+  constexpr int kPairs = 60;
+  core::Random random(11);
+  for (int pair = 0; pair < kPairs; ++pair) {
+    std::vector<double> slow_a, slow_b;
+    for (auto* side : {&slow_a, &slow_b})
+      for (int i = 0; i < 3; ++i) side->push_back(0.35 + 0.3 * random.uniform());
+    const auto results = judged(slow_a, slow_b, 1, 100 + static_cast<std::uint64_t>(pair));
+    const bool changed = std::any_of(results.begin(), results.end(), [](const MetricResult& one) {
+      return one.verdict == Verdict::regression || one.verdict == Verdict::improvement;
+    });
+    wrong += changed ? 1 : 0;
+  }
+  EXPECT_LE(wrong, 6) << "5 % of 60, with room for chance";
+}
+
+// The mean has its own share of the error: how many other metrics are tested beside it does not matter.
+TEST(Regression, OtherMetricsDoNotTakeTheMeansShare) {
+  Options options;
+  options.first_error_share = kMedianErrorShare;
+  MetricInput median = values({100, 101, 99}, {100, 101, 99}), mean = values({100, 104, 96}, {130, 136, 124});
+  median.id = "latency.p50_ns", mean.id = "latency.mean_ns";
+  std::vector<MetricInput> metrics = {median, mean};
+  const auto alone = compare(metrics, options)[1];
+  ASSERT_EQ(alone.verdict, Verdict::regression) << alone.explanation;
+  for (int i = 0; i < 30; ++i) {
+    metrics.push_back(median);
+    metrics.back().id = "memory." + std::to_string(i);
+  }
+  EXPECT_EQ(compare(metrics, options)[1].verdict, Verdict::regression);
+  options.first_error_share = 1;  // the mean shares nothing then
+  EXPECT_LT(*alone.p_value * 31, 1);
+}
+
 }  // namespace
 }  // namespace aaco::analytics::regression

@@ -13,7 +13,7 @@ namespace {
 
 using stats::Verdict;
 
-constexpr std::string_view kMedian = "latency.p50_ns", kMean = "latency.mean_ns", kAvailability = "llm.availability_ratio";
+constexpr std::string_view kMedian = kMedianLatency, kMean = kMeanLatency, kAvailability = "llm.availability_ratio";
 
 bool is_served(std::string_view id) { return id.starts_with("llm."); }
 bool is_time(std::string_view id) {
@@ -101,8 +101,8 @@ std::string recommend_more(const MetricResult& decided) {
   if (decided.more_iterations) return fmt::format("measure about {} more iterations per side", *decided.more_iterations);
   if (decided.more_sessions && decided.third_session_within_ratio)
     return fmt::format(
-        "measure another session of either side: it decides if it repeats within {}; otherwise measure about {} more per side, "
-        "or use 'aaco ab'",
+        "measure another session of either side: it decides if it repeats within {}; otherwise measure {} more per side, or use "
+        "'aaco ab'",
         core::format_percent(*decided.third_session_within_ratio), *decided.more_sessions);
   if (decided.more_sessions)
     return fmt::format("measure about {} more session{} per side, or use 'aaco ab'", *decided.more_sessions,
@@ -112,21 +112,53 @@ std::string recommend_more(const MetricResult& decided) {
   return "the change is too close to the threshold: use 'aaco ab', which interleaves both sides, or another --threshold";
 }
 
+std::string jumps(const stats::Interval& modes) {
+  return fmt::format("jumps between two modes ({} and {})", core::format_duration(modes.low), core::format_duration(modes.high));
+}
+
+// A median between two modes jumps with the share of either: it says little of a change, and the 90 % quantile takes its place.
+std::string let_tail_decide(std::vector<MetricResult>& metrics) {
+  const MetricResult& first = metrics.front();
+  if (first.id != kMedian || !first.modes || changed(first)) return {};
+  const auto tail = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kTailLatency; });
+  const std::string modes = jumps(*first.modes);
+  if (tail == metrics.end() || !changed(*tail))
+    return fmt::format("{} {}: it resolves small changes only with many more sessions", kMedian, modes);
+  const Verdict median = first.verdict;
+  std::rotate(metrics.begin(), tail, tail + 1);
+  return fmt::format("{} decides ({}): {} is {} and {}", kTailLatency,
+                     core::format_signed_percent(metrics.front().delta_ratio.value_or(0)), kMedian, to_string(median), modes);
+}
+
+constexpr double kMaxOpenLoss = 2;  // thresholds: a loss of the mean that the data leave open beside an equivalent median
 // A median that stayed where it was does not make two sides equal whose mean may have regressed: rare long iterations are in the
 // mean only.
 std::string doubt_the_median(std::vector<MetricResult>& metrics) {
   MetricResult& first = metrics.front();
   if (first.id != kMedian || first.verdict != Verdict::equivalent) return {};
   const auto mean = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kMean; });
-  if (mean == metrics.end() || mean->verdict == Verdict::equivalent || !mean->interval ||
-      mean->delta_ratio.value_or(0) <= first.threshold_ratio)
+  if (mean == metrics.end() || mean->verdict == Verdict::equivalent || !mean->interval || mean->delta_ratio.value_or(0) <= 0)
     return {};
+  if (*mean->delta_ratio <= first.threshold_ratio && mean->interval->high <= kMaxOpenLoss * first.threshold_ratio) return {};
   first.verdict = Verdict::inconclusive;
   first.more_sessions = mean->more_sessions;
   first.more_iterations = mean->more_iterations;
   return fmt::format("the median is equivalent, but the mean changed by {} ({} to {}): rare long iterations; more would decide",
                      core::format_signed_percent(*mean->delta_ratio), core::format_signed_percent(mean->interval->low),
                      core::format_signed_percent(mean->interval->high));
+}
+
+// Where the mean is nearer to a decision than the median, it tells how many sessions are needed.
+std::string count_for_the_mean(std::vector<MetricResult>& metrics) {
+  MetricResult& first = metrics.front();
+  if (first.id != kMedian || first.verdict != Verdict::inconclusive) return {};
+  const auto mean = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kMean; });
+  if (mean == metrics.end() || mean->verdict != Verdict::inconclusive) return {};
+  const auto more = mean->corrected ? std::optional<std::int64_t>(1) : mean->more_sessions;  // all but decided
+  if (!more || (first.more_sessions && *first.more_sessions <= *more)) return {};
+  first.more_sessions = more;
+  return fmt::format("{} is nearer to a decision than {}: about {} more session{} per side should decide it", kMean, kMedian,
+                     *more, *more == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -142,15 +174,20 @@ std::string let_mean_decide(std::vector<MetricResult>& metrics, double mean_erro
   if (mean == metrics.end() || !changed(*mean) || mean->p_value.value_or(1) > mean_error) return {};
   const Verdict median = metrics.front().verdict;
   if (median == mean->verdict || (changed(metrics.front()) && mean->verdict != Verdict::regression)) return {};
+  const std::string why = metrics.front().modes ? "it " + jumps(*metrics.front().modes)
+                                                : std::string("rare long calls or stalls affect the mean but not the median");
   std::rotate(metrics.begin(), mean, mean + 1);
-  return fmt::format("{} decides ({}): {} is {}; rare long calls or stalls affect the mean but not the median", kMean,
-                     core::format_signed_percent(metrics.front().delta_ratio.value_or(0)), kMedian, to_string(median));
+  return fmt::format("{} decides ({}): {} is {}; {}", kMean, core::format_signed_percent(metrics.front().delta_ratio.value_or(0)),
+                     kMedian, to_string(median), why);
 }
 
 SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule) {
   SideVerdict out;
   const std::string led = metrics.front().id;
   if (std::string note = let_mean_decide(metrics, rule.mean_error); !note.empty()) out.notes.push_back(std::move(note));
+  if (rule.mean_error > 0)
+    for (std::string note : {let_tail_decide(metrics), count_for_the_mean(metrics)})
+      if (!note.empty()) out.notes.push_back(std::move(note));
   if (rule.kernels_may_decide) {  // the user named no metric
     if (std::string note = doubt_the_median(metrics); !note.empty()) out.notes.push_back(std::move(note));
     let_kernels_decide(metrics);

@@ -100,7 +100,10 @@ TEST(SideVerdict, AMedianThatStayedDoesNotHideAMeanThatRegressed) {
   undecided[1].more_sessions = 4;
   EXPECT_EQ(decide(undecided, {.kernels_may_decide = true}).verdict, "inconclusive");
   EXPECT_EQ(undecided[0].more_sessions, 4);
+  auto open = sides(-0.04, 0.03);
+  EXPECT_EQ(decide(open, {.kernels_may_decide = true}).verdict, "inconclusive") << "a loss of 84 % is not excluded";
   auto within = sides(-0.04, 0.03);
+  within[1].interval->high = 0.09;
   EXPECT_EQ(decide(within, {.kernels_may_decide = true}).verdict, "equivalent");
   auto named = sides(0.083);
   EXPECT_EQ(decide(named, kFirstDecides).verdict, "equivalent") << "the user named the metric that decides";
@@ -152,6 +155,47 @@ TEST(SideVerdict, TheMeanDecidesOnlyWithinItsShareOfTheError) {
   MetricResult other = mean(Verdict::regression, 1e-4);
   other.id = "latency.p90_ns";
   EXPECT_EQ(verdict_of(Verdict::equivalent, std::move(other), 0.01), "equivalent");
+}
+
+TEST(SideVerdict, AMedianBetweenTwoModesYieldsToTheTail) {
+  std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::inconclusive, 0.17),
+                                       metric("latency.p90_ns", Verdict::regression, 0.45)};
+  EXPECT_EQ(decide(metrics, {.mean_error = 0.02}).verdict, "inconclusive") << "no modes";
+  metrics.front().modes = stats::Interval{6.8e6, 10.1e6};
+  const SideVerdict out = decide(metrics, {.mean_error = 0.02});
+  EXPECT_EQ(out.verdict, "regression");
+  EXPECT_EQ(metrics.front().id, "latency.p90_ns");
+  EXPECT_THAT(out.notes, ElementsAre(AllOf(HasSubstr("latency.p90_ns decides (+45"), HasSubstr("6.80 ms and 10.1 ms"))));
+}
+
+TEST(SideVerdict, TheMetricNearestToADecisionCountsTheSessions) {
+  std::vector<MetricResult> metrics = {metric("latency.p50_ns", Verdict::inconclusive),
+                                       metric("latency.mean_ns", Verdict::inconclusive)};
+  metrics[0].more_sessions = 529, metrics[1].more_sessions = 3;
+  const SideVerdict out = decide(metrics, {.mean_error = 0.02});
+  EXPECT_EQ(metrics.front().more_sessions, 3);
+  EXPECT_THAT(out.notes, ElementsAre(HasSubstr("about 3 more sessions per side")));
+  metrics[0].more_sessions = 529, metrics[1].more_sessions.reset(), metrics[1].corrected = true;
+  EXPECT_THAT(decide(metrics, {.mean_error = 0.02}).notes, ElementsAre(HasSubstr("about 1 more session per side")));
+  metrics[0].more_sessions = 2, metrics[1].more_sessions = 3, metrics[1].corrected = false;
+  EXPECT_THAT(decide(metrics, {.mean_error = 0.02}).notes, IsEmpty());
+  EXPECT_EQ(metrics.front().more_sessions, 2);
+}
+
+TEST(SideVerdict, ABimodalMedianThatDecidedOrHasNoTailIsKept) {
+  std::vector<MetricResult> decided = {metric("latency.p50_ns", Verdict::improvement, -0.2),
+                                       metric("latency.p90_ns", Verdict::regression, 0.45)};
+  decided.front().modes = stats::Interval{6.8e6, 10.1e6};
+  EXPECT_EQ(decide(decided, {.mean_error = 0.02}).verdict, "improvement");
+  std::vector<MetricResult> alone = {metric("latency.p50_ns", Verdict::inconclusive),
+                                     metric("latency.p90_ns", Verdict::inconclusive)};
+  alone.front().modes = stats::Interval{6.8e6, 10.1e6};
+  const SideVerdict out = decide(alone, {.mean_error = 0.02});
+  EXPECT_EQ(out.verdict, "inconclusive");
+  EXPECT_THAT(out.notes, ElementsAre(HasSubstr("jumps between two modes")));
+  std::vector<MetricResult> with_mean = {metric("latency.p50_ns", Verdict::inconclusive), mean(Verdict::regression, 1e-4)};
+  with_mean.front().modes = stats::Interval{6.8e6, 10.1e6};
+  EXPECT_THAT(decide(with_mean, {.mean_error = 0.02}).notes, ElementsAre(HasSubstr("it jumps between two modes")));
 }
 
 TEST(SideVerdict, KernelsDecideOnlyWhereTheyRegressedAndNoMetricWasNamed) {

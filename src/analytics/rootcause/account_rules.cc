@@ -1,7 +1,9 @@
 #include "analytics/rootcause/account_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 
 namespace aaco::analytics::rootcause {
 namespace {
@@ -42,14 +44,21 @@ void rule_out_the_host_beside_nodes(const Decomposition& decomposition, Weights&
   weights.erase("host_computing");
 }
 
+// Only a profiled pass tells work around the model from the model's own.
+constexpr double kByFaults = 0.2;  // of the difference: page faults are work of the host
+void rule_out_the_host_unseen(const Decomposition& decomposition, Weights& weights) {
+  if (decomposition.profiled || share_of(decomposition, "page_faults") >= kByFaults) return;
+  const auto found = weights.find("host_computing");
+  if (found == weights.end() || share_of(decomposition, "host_computing") > 0) return;
+  weights[std::string(kSlowerExecution)] += found->second;
+  weights.erase("host_computing");
+}
+
 // A CPU that the caller waited for was used by other threads of the run, or by other processes: the run's own CPU time tells.
 constexpr double kOwnUse = 0.5;  // of the added wait
 void rule_out_threads_that_did_not_run(const Side& fast, const Side& slow, Weights& weights) {
   const auto found = weights.find("cpu_placement");
-  if (found == weights.end() || !fast.account || !slow.account) return;
-  const auto &before = *fast.account, &after = *slow.account;
-  if (!before.wait_ns || !after.wait_ns || !after.process_cpu_ns || !after.cpu_ns || *after.wait_ns <= *before.wait_ns) return;
-  if (*after.process_cpu_ns - *after.cpu_ns >= kOwnUse * (*after.wait_ns - *before.wait_ns)) return;
+  if (found == weights.end() || waits_for_own_threads(fast, slow)) return;
   weights["cpu_contention"] += found->second;
   weights.erase("cpu_placement");
 }
@@ -63,7 +72,7 @@ void let_the_wait_decide(const Side& fast, const Side& slow, const Decomposition
   Weights waiting, other;
   for (const auto& [id, weight] : weights) {
     const bool waits = id == "cpu_contention" || id == "cpu_placement" || id == "cpu_throttling" || id == "migration" ||
-                       id == "interrupts" || id == "stopped";
+                       id == "interrupts" || id == "stopped" || id == "frozen";
     (waits ? waiting : other)[id] = weight;
   }
   double sum = 0;
@@ -73,6 +82,79 @@ void let_the_wait_decide(const Side& fast, const Side& slow, const Decomposition
   scale(other, 1 - probability_of_most(share));
   weights = std::move(other);
   for (const auto& [id, weight] : waiting) weights[id] += weight;
+}
+
+// The account adds up, so a ranking that puts a cause first whose kind of time is clearly not the largest part is wrong. Then the
+// kinds share the probability by a power of their shares that leaves the certainty of probability_of_most() at 35 and 65 %;
+// within a kind the ranking stays.
+enum class Kind : std::uint8_t { waiting, throttled, sleeping, computing, any };
+constexpr std::size_t kKinds = 4;
+constexpr double kPower = 5.6;     // ln(0.97 / 0.03) / ln(0.65 / 0.35)
+constexpr double kClearly = 0.05;  // of the difference
+
+Kind kind_of(std::string_view cause) {
+  if (cause == "cpu_contention" || cause == "cpu_placement" || cause == "priority") return Kind::waiting;
+  if (cause == "cpu_throttling") return Kind::throttled;
+  if (cause == "host_waiting" || cause == "storage" || cause == "stopped" || cause == "frozen") return Kind::sleeping;
+  // These take time of any kind.
+  return cause == "interrupts" || cause == "migration" ? Kind::any : Kind::computing;
+}
+
+std::array<double, kKinds> shares_of_kinds(const Side& fast, const Side& slow, const Decomposition& decomposition) {
+  std::array<double, kKinds> shares{};
+  const auto add = [&](Kind kind, double share) { shares.at(static_cast<std::size_t>(kind)) += share; };
+  for (const Part& part : decomposition.parts) {
+    const double share = part.ns / decomposition.delta_ns;
+    if (part.id == "run_queue_wait")
+      add(waits_follow(fast, slow) ? Kind::computing : Kind::waiting, share);
+    else if (part.id == "host_waiting:workers_waiting")
+      add(Kind::waiting, share);
+    else if (part.id == "cpu_throttling")
+      add(Kind::throttled, share);
+    else if (part.id == "host_waiting" && others_wait_for_cpus(fast, slow, part.ns))
+      add(Kind::waiting, share);
+    else if (part.id.starts_with("host_waiting") && part.id != "host_waiting:workers_computing" &&
+             part.id != "host_waiting:page_faults")
+      add(Kind::sleeping, share);
+    else
+      add(Kind::computing, share);
+  }
+  return shares;
+}
+
+std::string usual_cause(Kind kind, const Side& slow) {
+  switch (kind) {
+    case Kind::waiting: return cause_of_waits(slow);
+    case Kind::throttled: return "cpu_throttling";
+    case Kind::sleeping: return "host_waiting";
+    default: return std::string(kSlowerExecution);
+  }
+}
+
+void follow_the_parts(const Side& fast, const Side& slow, const Decomposition& decomposition, Weights& weights) {
+  const auto first =
+      std::max_element(weights.begin(), weights.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+  if (first == weights.end() || !decomposition.baseline_account || !decomposition.candidate_account) return;
+  const Kind kind = kind_of(first->first);
+  const auto shares = shares_of_kinds(fast, slow, decomposition);
+  const auto largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+  if (kind == Kind::any || shares.at(largest) < shares.at(static_cast<std::size_t>(kind)) + kClearly) return;
+  std::array<Weights, kKinds> by_kind;
+  double sum = 0;
+  for (const auto& [id, weight] : weights) {
+    const Kind own = kind_of(id);
+    by_kind.at(own == Kind::any ? largest : static_cast<std::size_t>(own))[id] = weight;
+  }
+  for (const double share : shares) sum += std::pow(std::max(0.0, share), kPower);
+  weights.clear();
+  for (std::size_t i = 0; i < kKinds; ++i) {
+    const double mass = std::pow(std::max(0.0, shares.at(i)), kPower) / sum;
+    double told = 0;
+    for (const auto& [id, weight] : by_kind.at(i)) told += weight;
+    if (!(told > 0)) by_kind.at(i) = {{usual_cause(static_cast<Kind>(i), slow), 1}};
+    scale(by_kind.at(i), mass);
+    for (const auto& [id, weight] : by_kind.at(i)) weights[id] += weight;
+  }
 }
 
 // The process computes as much per call, on fewer CPUs: the caller does work that other threads did before.
@@ -132,6 +214,19 @@ std::string cause_of_waits(const Side& slow) {
   return of_others ? "cpu_contention" : "cpu_placement";
 }
 
+bool others_wait_for_cpus(const Side& fast, const Side& slow, double asleep_ns) {
+  if (!fast.account || !slow.account || !fast.account->others_wait_ns || !slow.account->others_wait_ns) return false;
+  return *slow.account->others_wait_ns - *fast.account->others_wait_ns >= asleep_ns / 2;
+}
+
+bool waits_for_own_threads(const Side& fast, const Side& slow) {
+  if (!fast.account || !slow.account) return true;
+  const auto &before = *fast.account, &after = *slow.account;
+  if (!before.wait_ns || !after.wait_ns || !after.process_cpu_ns || !after.cpu_ns || *after.wait_ns <= *before.wait_ns)
+    return true;
+  return *after.process_cpu_ns - *after.cpu_ns >= kOwnUse * (*after.wait_ns - *before.wait_ns);
+}
+
 bool waits_follow(const Side& fast_side, const Side& slow_side) {
   const auto &fast = fast_side.account, &slow = slow_side.account;
   if (!fast || !slow || !fast->cpu_ns || !slow->cpu_ns || !fast->wait_ns || !slow->wait_ns || !(*fast->cpu_ns > 0)) return false;
@@ -142,7 +237,9 @@ bool waits_follow(const Side& fast_side, const Side& slow_side) {
 void apply_account(const Side& fast, const Side& slow, const Decomposition& decomposition, Weights& weights) {
   rule_out_idle_neighbours(fast, slow, weights);
   rule_out_the_host_beside_nodes(decomposition, weights);
+  rule_out_the_host_unseen(decomposition, weights);
   rule_out_waits_that_follow(fast, slow, weights);
+  follow_the_parts(fast, slow, decomposition, weights);
   let_the_wait_decide(fast, slow, decomposition, weights);
   rule_out_threads_that_did_not_run(fast, slow, weights);
   name_fewer_threads(fast, slow, weights);

@@ -30,6 +30,11 @@ std::string cause_of_waits(const Side& slow);
 // Who computes longer beside the same load waits longer in proportion: the waits follow from the computing and are no cause.
 bool waits_follow(const Side& fast, const Side& slow);
 
+// Whether other threads of the run waited for CPUs while the caller slept: at least half of that time more than before.
+bool others_wait_for_cpus(const Side& fast, const Side& slow, double asleep_ns);
+// Whether other threads of the run computed enough meanwhile to explain the caller's added wait; true where that is not known.
+bool waits_for_own_threads(const Side& fast, const Side& slow);
+
 // Removes and replaces causes that the account contradicts.
 void apply_account(const Side& fast, const Side& slow, const Decomposition& decomposition, Weights& weights);
 

@@ -8,6 +8,7 @@
 
 #include "analytics/rootcause.h"
 #include "analytics/rootcause/account_rules.h"
+#include "analytics/rootcause/cause_evidence.h"
 #include "analytics/rootcause/trained_shares.h"
 
 namespace aaco::analytics::rootcause {
@@ -25,6 +26,7 @@ constexpr std::array kConfigurations = {
     Configuration{"threads.intra", "threads", "different thread count"},
     Configuration{"graph_level", "graph_optimisation", "different graph optimisation level"},
     Configuration{"dtype", "data_type", "different data type"},
+    Configuration{"injected_delay", "injected_delay", "injected delay (--inject-delay)"},
     Configuration{"inputs.hash", "input_data", "different input data"},
     Configuration{"batch", "batch", "different batch size"},
     Configuration{"provider", "provider", "different execution provider"},
@@ -145,26 +147,41 @@ std::string title_of(const bottleneck::RuleBook& book, const std::string& id, bo
   const std::string title = kind != nullptr           ? kind->title
                             : id == kMemoryContention ? "memory contention with other threads or processes"
                             : id == "stopped"         ? "process stopped"
+                            : id == "frozen"          ? "process frozen by the freezer of its control group"
                             : id == kFewerThreads     ? "the same work on fewer threads: workers start or answer late"
                                                       : id;
   return slower ? title : title + ", on side A only";
 }
 
-// Sleep while the process was stopped: by the scheduler's events, otherwise by the count of stops.
-double stopped_share(const Side& fast, const Side& slow, const Decomposition& decomposition) {
-  constexpr double kMinStops = 0.01;  // per call
-  const double watched = share_of(decomposition, "host_waiting:stopped");
-  if (watched > 0) return std::min(1.0, watched);
+// Time that the process was kept from running, as shares of the difference.
+struct Held {
+  double stopped = 0, frozen = 0;
+  [[nodiscard]] double all() const { return stopped + frozen; }
+};
+
+// Sleep while the process was stopped or frozen: by the scheduler's events, otherwise by the counts of stops and freezes.
+Held held_share(const Side& fast, const Side& slow, const Decomposition& decomposition) {
+  constexpr double kMinCount = 0.001;  // per call
   const bool recorded = std::any_of(decomposition.parts.begin(), decomposition.parts.end(),
                                     [](const Part& part) { return part.id.starts_with("host_waiting:"); });
-  if (recorded || !fast.account || !slow.account) return 0;
-  const double stops = slow.account->stops.value_or(0) - fast.account->stops.value_or(0);
-  return stops >= kMinStops ? std::clamp(share_of(decomposition, "host_waiting"), 0.0, 1.0) : 0;
+  if (recorded)
+    return {std::clamp(share_of(decomposition, "host_waiting:stopped"), 0.0, 1.0),
+            std::clamp(share_of(decomposition, "host_waiting:frozen"), 0.0, 1.0)};
+  if (!fast.account || !slow.account) return {};
+  const auto grown = [](const std::optional<double>& before, const std::optional<double>& after) {
+    const double count = after.value_or(0) - before.value_or(0);
+    return count >= kMinCount ? count : 0;
+  };
+  const double stops = grown(fast.account->stops, slow.account->stops);
+  const double freezes = grown(fast.account->freezes, slow.account->freezes);
+  if (stops + freezes <= 0) return {};
+  const double asleep = std::clamp(share_of(decomposition, "host_waiting"), 0.0, 1.0);
+  return {asleep * stops / (stops + freezes), asleep * freezes / (stops + freezes)};
 }
 
 // What made `slow` slower than `fast`. The scheduler's events, where they tell most of it, come before the learned ranking.
 constexpr double kToldByEvents = 0.5;  // of the difference
-constexpr double kMinStopped = 0.2;
+constexpr double kMinHeld = 0.2;
 Weights measured_causes(const Side& fast, const Side& slow, const Decomposition& decomposition, const bottleneck::RuleBook& book,
                         const bottleneck::LearnedModel* model) {
   Weights weights;
@@ -182,9 +199,11 @@ Weights measured_causes(const Side& fast, const Side& slow, const Decomposition&
       weight *= std::max(0.0, weight);  // the largest part is the likeliest cause by more than its share
   }
   apply_account(fast, slow, decomposition, weights);
-  if (const double stopped = stopped_share(fast, slow, decomposition); stopped >= kMinStopped) {
-    scale(weights, 1 - probability_of_most(stopped));
-    weights["stopped"] = probability_of_most(stopped);
+  if (const Held held = held_share(fast, slow, decomposition); held.all() >= kMinHeld) {
+    const double probability = probability_of_most(held.all());
+    scale(weights, 1 - probability);
+    weights["stopped"] = probability * held.stopped / held.all();
+    weights["frozen"] = probability * held.frozen / held.all();
   }
   return weights;
 }
@@ -194,8 +213,8 @@ double foreign_share(const Side& fast, const Side& slow, const Decomposition& de
   constexpr double kMinForeign = 0.2;
   for (const Cause& setting : settings)
     for (const std::string_view of_cpus : {"threads", "cpu_placement", "cpu_throttling", "priority", "preload"})
-      if (setting.id == of_cpus) return 0;
-  double share = std::max(0.0, share_of(decomposition, "cpu_throttling")) + stopped_share(fast, slow, decomposition);
+      if (setting.id == of_cpus && (of_cpus != "preload" || waits_for_own_threads(fast, slow))) return 0;
+  double share = std::max(0.0, share_of(decomposition, "cpu_throttling")) + held_share(fast, slow, decomposition).all();
   if (!waits_follow(fast, slow)) share += std::max(0.0, share_of(decomposition, "run_queue_wait"));
   return share >= kMinForeign ? std::min(1.0, share) : 0;
 }
@@ -203,7 +222,7 @@ double foreign_share(const Side& fast, const Side& slow, const Decomposition& de
 // Of the causes by parts, those of the foreign share.
 Weights foreign_causes(Weights weights) {
   std::erase_if(weights, [](const auto& one) {
-    for (const std::string_view id : {"cpu_contention", "cpu_placement", "cpu_throttling", "migration", "stopped"})
+    for (const std::string_view id : {"cpu_contention", "cpu_placement", "cpu_throttling", "migration", "stopped", "frozen"})
       if (one.first == id) return false;
     return true;
   });
@@ -231,24 +250,6 @@ void share_out(double certain, const Decomposition& decomposition, std::vector<C
     const auto alike = std::count_if(settings.begin(), settings.end(), [&](const Cause& other) { return other.id == one.id; });
     one.probability = weights[one.id] / static_cast<double>(alike);
   }
-}
-
-std::vector<std::string> evidence_of(const Decomposition& decomposition, std::size_t most) {
-  std::vector<std::string> rows;
-  for (const Part& part : decomposition.parts)
-    if (rows.size() < most)
-      rows.push_back(
-          fmt::format("{}: {:.0f} % of the difference ({})", part.title, 100 * part.ns / decomposition.delta_ns, part.evidence));
-  return rows;
-}
-
-// The part whose time a cause takes.
-std::string_view part_of(std::string_view cause) {
-  if (cause == "cpu_contention" || cause == "cpu_placement" || cause == "interrupts") return "run_queue_wait";
-  if (cause == "storage" || cause == "stopped") return "host_waiting";  // the counters do not say what a sleep waited for
-  for (const std::string_view group : trained::kGroups)
-    if (group == cause) return group;
-  return "node";
 }
 
 }  // namespace
@@ -283,11 +284,10 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
   const Decomposition slowdown = slower ? decomposition : decompose(b, a).value_or(decomposition);
   const double foreign = causes.empty() ? 0 : foreign_share(fast, slow, slowdown, causes);
   const double certain = causes.empty() ? 0 : kCertain * (1 - probability_of_most(foreign));
-  const auto evidence = evidence_of(decomposition, 4);
   share_out(certain, slowdown, causes);
   for (Cause& cause : causes) {
-    cause.share_ratio = share_of(decomposition, "node") + share_of(decomposition, "launch");
-    cause.evidence.insert(cause.evidence.end(), evidence.begin(), evidence.end());
+    cause.share_ratio = share_of_setting(cause.id, decomposition);
+    for (std::string& line : evidence_of_setting(cause.id, decomposition)) cause.evidence.push_back(std::move(line));
   }
   Weights weights = measured_causes(fast, slow, slowdown, book, foreign > 0 ? nullptr : model);
   if (foreign > 0) weights = foreign_causes(std::move(weights));
@@ -298,7 +298,8 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
     if (same != causes.end())
       same->probability += probability;  // a setting that differs, and the counters show it
     else
-      causes.push_back({id, title_of(book, id, slower), probability, share_of(decomposition, part_of(id)), evidence});
+      causes.push_back({id, title_of(book, id, slower), probability, share_of_cause(id, decomposition),
+                        evidence_of_cause(id, a, b, decomposition)});
   }
   std::stable_sort(causes.begin(), causes.end(), [](const auto& x, const auto& y) { return x.probability > y.probability; });
   return causes;

@@ -217,6 +217,29 @@ TEST(Causes, StopsAreNamed) {
   EXPECT_EQ(first_cause(b, calm()), "stopped");
 }
 
+TEST(Causes, FreezesAreNamed) {
+  Side b = calm();
+  b.call_ns = 1500;
+  b.account->blocked_ns = 500;
+  b.account->freezes = 0.1;
+  EXPECT_EQ(first_cause(calm(), b), "frozen");
+  EXPECT_EQ(first_cause(b, calm()), "frozen");
+  EXPECT_THAT(decompose(calm(), b)->parts.front().title, testing::HasSubstr("frozen"));
+  Side a = calm();
+  a.account->freezes = 0.1;
+  EXPECT_EQ(first_cause(a, b), "host_waiting") << "as often on the other side";
+}
+
+TEST(Causes, TheLargerOfStopsAndFreezesIsFirst) {
+  Side b = calm();
+  b.call_ns = 1500;
+  b.account->blocked_ns = 500;
+  b.account->freezes = 0.1, b.account->stops = 0.02;
+  EXPECT_EQ(first_cause(calm(), b), "frozen");
+  b.account->stops = 0.5;
+  EXPECT_EQ(first_cause(calm(), b), "stopped");
+}
+
 TEST(Causes, FewerCpusMatterOnlyToWaitingThreads) {
   const hardware::Difference fewer{"cpu.allowed_cores", "2", "1", hardware::Severity::soft, ""};
   Side b = calm();
@@ -256,7 +279,7 @@ TEST(Causes, TimeInNodesRulesOutTheHost) {
   EXPECT_FALSE(names_host(a.side, nodes.side));
   Side slower = calm();
   slower.call_ns = slower.account->cpu_ns.emplace(1300);
-  EXPECT_TRUE(names_host(calm(), slower)) << "without a profiled pass it may be";
+  EXPECT_FALSE(names_host(calm(), slower)) << "only a profiled pass tells it from the model's own work";
 }
 
 TEST(Causes, MoreSmallerNodesAreLaunchOverhead) {
@@ -296,6 +319,26 @@ TEST(FeatureTable, NamesMatchValues) {
   EXPECT_EQ(features.names.size(), features.values.size());
   EXPECT_EQ(features.names.back(), "delta_ratio");
   EXPECT_FLOAT_EQ(features.values.back(), 0.5F);
+}
+
+TEST(Causes, APreloadedLibraryDoesNotExplainWaitingForOtherProcesses) {
+  const std::vector<hardware::Difference> preload = {
+      {"environment.preload", "none", "libslow.so", hardware::Severity::changed, ""}};
+  Side b = calm();
+  b.call_ns = b.account->wall_ns = 2000;
+  b.account->cpu_ns = b.account->process_cpu_ns = 1540;
+  b.account->wait_ns = 460;
+  b.signals.set("others.cpu_use_cores", 0.4);
+  b.signals.set("others.wait_ratio", 0.5);
+  Side a = calm();
+  a.account->process_cpu_ns = 1000;
+  const auto causes = find_causes(a, b, *decompose(a, b), preload, book(), nullptr);
+  ASSERT_GE(causes.size(), 2U);
+  EXPECT_EQ(causes[0].id, "preload");
+  EXPECT_EQ(causes[1].id, "cpu_contention");
+  EXPECT_GT(causes[1].probability, 0.2);
+  b.account->process_cpu_ns = 3200;  // threads of the library itself
+  EXPECT_GT(find_causes(a, b, *decompose(a, b), preload, book(), nullptr)[0].probability, 0.9);
 }
 
 }  // namespace

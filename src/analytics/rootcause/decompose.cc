@@ -13,6 +13,7 @@ namespace aaco::analytics::rootcause {
 namespace {
 
 constexpr double kProfileTolerance = 1.3;  // the profiled pass may show this much less of a difference than the measured one
+constexpr double kNarrowed = 0.5;          // below this the profiled passes differ so much more that it is said
 constexpr double kMinPart = 0.005;         // of the difference; smaller parts stay in unexplained
 
 double change(const std::optional<double>& a, const std::optional<double>& b) { return a && b ? *b - *a : 0; }
@@ -61,6 +62,8 @@ std::string sleep_evidence(const signals::CallAccount& a, const signals::CallAcc
     evidence += fmt::format("; total CPU wait of other threads {}", core::format_signed_duration(others));
   if (const double stops = change(a.stops, b.stops); stops != 0)
     evidence += fmt::format("; the process was stopped and continued {:+.3g} times per call (SIGSTOP)", stops);
+  if (const double freezes = b.freezes.value_or(0) - a.freezes.value_or(0); freezes != 0)
+    evidence += fmt::format("; its control group was frozen {:+.3g} times per call (freezer)", freezes);
   if (const double bytes = change(a.storage_bytes, b.storage_bytes); std::abs(bytes) >= 1)
     evidence += fmt::format("; {:+.4g} bytes of storage I/O", bytes);
   return evidence;
@@ -72,24 +75,27 @@ std::optional<std::array<double, scheduling::kSleepCauses>> sleep_by_cause(const
   double sum = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto* metric = trace::find_metric(side.metrics, scheduling::metric_of(static_cast<scheduling::SleepCause>(i)));
-    if (metric == nullptr) return std::nullopt;
-    sum += found.at(i) = metric->value;
+    if (metric != nullptr) sum += found.at(i) = metric->value;  // sessions of older versions know fewer causes
   }
   constexpr auto kUnknown = static_cast<std::size_t>(scheduling::SleepCause::unknown);
+  if (trace::find_metric(side.metrics, scheduling::metric_of(scheduling::SleepCause::unknown)) == nullptr) return std::nullopt;
   const double asleep = side.account->blocked_ns.value_or(0);
   if (!(sum > 0)) found = {}, found.at(kUnknown) = sum = 1;
   for (double& one : found) one *= asleep / sum;
   return found;
 }
 
-constexpr std::array<std::string_view, scheduling::kSleepCauses> kSleepTitles = {"caller asleep: workers computing",
-                                                                                 "caller asleep: workers waiting for a CPU",
-                                                                                 "caller asleep: I/O",
-                                                                                 "caller asleep: page faults",
-                                                                                 "caller asleep: lock",
-                                                                                 "caller asleep: timer or event",
-                                                                                 "process stopped",
-                                                                                 "caller asleep (cause not recorded)"};
+constexpr std::array<std::string_view, scheduling::kSleepCauses> kSleepTitles = {
+    "caller asleep: awaited thread computing",
+    "caller asleep: awaited thread waiting for a CPU",
+    "caller asleep: I/O",
+    "caller asleep: page faults",
+    "caller asleep: lock",
+    "caller asleep: timer or event",
+    "process stopped",
+    "process frozen",
+    "caller asleep: awaited thread asleep",
+    "caller asleep (cause not recorded)"};
 
 void add_sleep(const Side& a, const Side& b, Parts& parts) {
   const double asleep = change(a.account->blocked_ns, b.account->blocked_ns);
@@ -98,10 +104,14 @@ void add_sleep(const Side& a, const Side& b, Parts& parts) {
   constexpr auto kUnknown = static_cast<std::size_t>(scheduling::SleepCause::unknown);
   if (!before || !after) {
     const bool stopped = change(a.account->stops, b.account->stops) * asleep > 0;
-    parts.add("host_waiting", stopped ? "caller asleep (the process was stopped)" : std::string(kSleepTitles.at(kUnknown)),
+    const bool frozen = (b.account->freezes.value_or(0) - a.account->freezes.value_or(0)) * asleep > 0;
+    parts.add("host_waiting",
+              stopped  ? "caller asleep (the process was stopped)"
+              : frozen ? "caller asleep (the process was frozen)"
+                       : std::string(kSleepTitles.at(kUnknown)),
               asleep,
               fmt::format("caller asleep {} per call{}{}", core::format_signed_duration(asleep),
-                          stopped ? "" : ", cause not recorded", with));
+                          stopped || frozen ? "" : ", cause not recorded", with));
     return;
   }
   for (std::size_t i = 0; i < kUnknown; ++i)
@@ -155,12 +165,13 @@ std::vector<NodeChange> node_changes(const Side& a, const Side& b) {
 }
 
 // Divides `computing` as the profiled passes say, as far as they say so much. Returns what it divided.
-double add_nodes(const Side& a, const Side& b, double computing, Parts& parts) {
+double add_nodes(const Side& a, const Side& b, double computing, Parts& parts, std::optional<double>& narrowed) {
   const auto changes = node_changes(a, b);
   double net = 0, added = 0;
   for (const NodeChange& one : changes) net += one.ns;
   if (net == 0 || (net > 0) != (computing > 0)) return 0;
   const double scale = std::min(kProfileTolerance, computing / net);
+  if (scale < kNarrowed) narrowed = scale;
   for (const NodeChange& one : changes) {
     const std::string evidence = fmt::format("{} in the profiled pass", core::format_signed_duration(one.ns));
     if (one.name.empty())
@@ -172,7 +183,7 @@ double add_nodes(const Side& a, const Side& b, double computing, Parts& parts) {
 }
 
 // The caller's CPU time: page faults, work around the model, nodes, and what none of these shows.
-void add_computing(const Side& a, const Side& b, bool profiled, Parts& parts) {
+void add_computing(const Side& a, const Side& b, bool profiled, Parts& parts, std::optional<double>& narrowed) {
   const signals::CallAccount &before = *a.account, &after = *b.account;
   const double cpu = change(before.cpu_ns, after.cpu_ns), system = change(before.system_ns, after.system_ns);
   double rest = cpu;
@@ -191,7 +202,7 @@ void add_computing(const Side& a, const Side& b, bool profiled, Parts& parts) {
                   fmt::format("{} per call outside the model", core::format_signed_duration(around)));
   }
   const bool divided = profiled && std::abs(rest) > 0;
-  if (divided) rest -= add_nodes(a, b, rest, parts);
+  if (divided) rest -= add_nodes(a, b, rest, parts, narrowed);
   parts.add("computing", divided ? "caller computing, not in the profile" : "caller computing", rest,
             fmt::format("caller running {} per call{}", core::format_signed_duration(cpu),
                         profiled ? "" : "; no profiled pass to break it down"));
@@ -216,9 +227,9 @@ std::optional<Decomposition> decompose(const Side& a, const Side& b) {
   if (counted(a) && counted(b)) {
     add_wait(*a.account, *b.account, parts);
     add_sleep(a, b, parts);
-    add_computing(a, b, out.profiled, parts);
+    add_computing(a, b, out.profiled, parts, out.profile_scale);
   } else if (out.profiled) {
-    add_nodes(a, b, out.delta_ns, parts);
+    add_nodes(a, b, out.delta_ns, parts, out.profile_scale);
   }
   out.unexplained_ns = out.delta_ns;
   for (const Part& part : out.parts) out.unexplained_ns -= part.ns;
@@ -238,6 +249,8 @@ core::Json account_json(const std::optional<signals::CallAccount>& account) {
   out.set_if("unexplained_ns", account->unexplained_ns);
   out.set_if("machine_steal_ns", account->steal_ns);
   out.set_if("stops", account->stops);
+  out.set_if("freezes", account->freezes);
+  out.set_if("frozen_ns", account->frozen_ns);
   return std::move(out.set_if("others_wait_ns", account->others_wait_ns));
 }
 
@@ -252,15 +265,17 @@ core::Json to_json(const Decomposition& decomposition) {
                                    {"delta_ns", part.ns},
                                    {"share_ratio", share(part.ns)},
                                    {"evidence", part.evidence}}));
-  return core::Json::object({{"baseline_ns", decomposition.baseline_ns},
-                             {"candidate_ns", decomposition.candidate_ns},
-                             {"delta_ns", decomposition.delta_ns},
-                             {"profiled", decomposition.profiled},
-                             {"account", core::Json::object({{"baseline", account_json(decomposition.baseline_account)},
-                                                             {"candidate", account_json(decomposition.candidate_account)}})},
-                             {"parts", std::move(parts)},
-                             {"unexplained_ns", decomposition.unexplained_ns},
-                             {"unexplained_ratio", share(decomposition.unexplained_ns)}});
+  core::Json out =
+      core::Json::object({{"baseline_ns", decomposition.baseline_ns},
+                          {"candidate_ns", decomposition.candidate_ns},
+                          {"delta_ns", decomposition.delta_ns},
+                          {"profiled", decomposition.profiled},
+                          {"account", core::Json::object({{"baseline", account_json(decomposition.baseline_account)},
+                                                          {"candidate", account_json(decomposition.candidate_account)}})},
+                          {"parts", std::move(parts)},
+                          {"unexplained_ns", decomposition.unexplained_ns},
+                          {"unexplained_ratio", share(decomposition.unexplained_ns)}});
+  return std::move(out.set_if("profile_scale_ratio", decomposition.profile_scale));
 }
 
 }  // namespace aaco::analytics::rootcause

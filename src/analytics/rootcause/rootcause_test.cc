@@ -100,6 +100,26 @@ TEST(Decompose, StopsAreEvidenceForSleep) {
   EXPECT_NE(difference->parts.front().evidence.find("stopped and continued +0.5 times per call"), std::string::npos);
 }
 
+TEST(Decompose, AProfiledPassThatDiffersByMoreIsSaid) {
+  Profiled a(600, 300, 0), b(1600, 300, 0);
+  b.side.call_ns = b.side.account->wall_ns = 1100, b.side.account->cpu_ns = 1100;
+  EXPECT_NEAR(decompose(a.side, b.side)->profile_scale.value_or(0), 0.1, 1e-9);
+  b.side.call_ns = b.side.account->wall_ns = 1900, b.side.account->cpu_ns = 1900;
+  EXPECT_FALSE(decompose(a.side, b.side)->profile_scale);
+}
+
+TEST(Decompose, AwaitedThreadsThatSleepAreAPart) {
+  Side a = calm(), b = calm();
+  b.call_ns = b.account->wall_ns = 1800, b.account->blocked_ns = 800;
+  a.metrics = slept({});
+  b.metrics = slept({{scheduling::SleepCause::awaited_thread_asleep, 700}, {scheduling::SleepCause::lock, 100}});
+  EXPECT_NEAR(part_of(*decompose(a, b), "host_waiting:awaited_thread_asleep"), 700, 1e-9);
+  EXPECT_EQ(first_cause(a, b), "host_waiting");
+  // Sessions of versions that did not know this cause.
+  std::erase_if(a.metrics, [](const auto& one) { return one.id.find("awaited") != std::string::npos; });
+  EXPECT_NEAR(part_of(*decompose(a, b), "host_waiting:awaited_thread_asleep"), 700, 1e-9);
+}
+
 TEST(Decompose, PartsAreNotCutToTheDifference) {
   Side b = calm();
   b.call_ns = 1100;

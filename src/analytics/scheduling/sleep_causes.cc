@@ -7,10 +7,11 @@ namespace aaco::analytics::scheduling {
 namespace {
 
 constexpr std::array<std::string_view, kSleepCauses> kNames = {
-    "workers_computing", "workers_waiting", "io", "page_faults", "lock", "timer", "stopped", "unknown"};
+    "workers_computing",     "workers_waiting", "io", "page_faults", "lock", "timer", "stopped", "frozen",
+    "awaited_thread_asleep", "unknown"};
 constexpr int kMaxDepth = 16;  // threads that wait for each other in a chain
 
-constexpr std::array<std::string_view, 5> kDetails = {"sleep", "disk_sleep", "io", "stopped", "traced"};
+constexpr std::array<std::string_view, 6> kDetails = {"sleep", "disk_sleep", "io", "stopped", "traced", "frozen"};
 constexpr std::string_view kFutex = "futex";
 constexpr std::array<std::string_view, 2> kTimers = {"nanosleep", "clock_nanosleep"};
 constexpr std::array<std::string_view, 8> kEvents = {"poll",       "ppoll",       "select",       "pselect6",
@@ -36,6 +37,7 @@ SleepCause cause_of(SleepReason reason, bool woken_by_interrupt) {
     case SleepReason::io: return SleepCause::io;
     case SleepReason::page_faults: return SleepCause::page_faults;
     case SleepReason::stopped: return SleepCause::stopped;
+    case SleepReason::frozen: return SleepCause::frozen;
     case SleepReason::unknown: break;
   }
   return SleepCause::unknown;
@@ -49,6 +51,7 @@ std::string metric_of(SleepCause cause) { return "sched.sleep_" + std::string(to
 
 SleepReason sleep_reason(std::string_view detail, std::string_view call) {
   if (detail == "stopped" || detail == "traced") return SleepReason::stopped;
+  if (detail == "frozen") return SleepReason::frozen;
   if (detail == "io" || detail == "disk_sleep") return call.empty() ? SleepReason::page_faults : SleepReason::io;
   if (detail != "sleep") return SleepReason::unknown;
   if (call == kFutex) return SleepReason::handoff;
@@ -98,10 +101,14 @@ void SleepCauses::sort() {
 
 void SleepCauses::divide_sleep(std::int64_t thread, const Interval& sleep, Span within, int depth, Totals& totals) const {
   const bool by_thread = sleep.woken_by != 0 && sleep.woken_by != thread && threads_.contains(sleep.woken_by);
-  const bool may_follow =
-      sleep.reason != SleepReason::timer && sleep.reason != SleepReason::stopped && sleep.reason != SleepReason::page_faults;
+  const bool may_follow = sleep.reason != SleepReason::timer && sleep.reason != SleepReason::stopped &&
+                          sleep.reason != SleepReason::frozen && sleep.reason != SleepReason::page_faults;
   if (by_thread && may_follow && depth < kMaxDepth) return divide_thread(sleep.woken_by, within, depth + 1, totals);
-  add_to(totals, cause_of(sleep.reason, sleep.woken_by == 0), within.end_ns - within.start_ns);
+  const SleepCause cause = cause_of(sleep.reason, sleep.woken_by == 0);
+  const std::int64_t ns = within.end_ns - within.start_ns;
+  if (depth == 0 || cause != SleepCause::timer) return add_to(totals.by_cause, cause, ns);
+  add_to(totals.by_cause, SleepCause::awaited_thread_asleep, ns);
+  totals.awaited[thread] += static_cast<double>(ns);
 }
 
 void SleepCauses::divide_thread(std::int64_t thread, Span within, int depth, Totals& totals) const {
@@ -115,15 +122,15 @@ void SleepCauses::divide_thread(std::int64_t thread, Span within, int depth, Tot
     if (one->state == State::off)
       divide_sleep(thread, *one, part, depth, totals);
     else
-      add_to(totals, one->state == State::run ? SleepCause::workers_computing : SleepCause::workers_waiting,
+      add_to(totals.by_cause, one->state == State::run ? SleepCause::workers_computing : SleepCause::workers_waiting,
              part.end_ns - part.start_ns);
   }
-  add_to(totals, SleepCause::unknown, within.end_ns - within.start_ns - seen);
+  add_to(totals.by_cause, SleepCause::unknown, within.end_ns - within.start_ns - seen);
 }
 
-std::array<double, kSleepCauses> SleepCauses::totals_ns() {
+SleepCauses::Totals SleepCauses::divided() {
   sort();
-  Totals totals{};
+  Totals totals;
   const auto caller = threads_.find(caller_);
   if (caller == threads_.end()) return totals;
   auto span = iterations_.begin();
@@ -139,7 +146,7 @@ std::array<double, kSleepCauses> SleepCauses::totals_ns() {
 trace::Metrics SleepCauses::metrics() {
   trace::Metrics out;
   if (iterations_.empty() || rows_ == 0) return out;
-  const Totals totals = totals_ns();
+  const auto totals = totals_ns();
   for (std::size_t i = 0; i < kSleepCauses; ++i)
     out.push_back({metric_of(static_cast<SleepCause>(i)), totals.at(i) / static_cast<double>(iterations_.size()), "ns", {}, {}});
   return out;

@@ -66,6 +66,31 @@ TEST(SleepCauses, TheKernelsReasonsAreKept) {
   EXPECT_EQ(sleep.of(SleepCause::timer), 300);
   EXPECT_EQ(sleep.of(SleepCause::stopped), 400);
 }
+TEST(SleepCauses, AHolderThatSleepsIsNamed) {
+  Sleep sleep;
+  sleep.off(kCaller, 0, 500, SleepReason::handoff, kWorker);  // waits for the lock that the worker holds
+  sleep.off(kWorker, 0, 450, SleepReason::timer);
+  sleep.add(kWorker, 450, 500, "run");
+  sleep.off(kCaller, 600, 700, SleepReason::timer);
+  EXPECT_EQ(sleep.of(SleepCause::awaited_thread_asleep), 450);
+  EXPECT_EQ(sleep.of(SleepCause::workers_computing), 50);
+  EXPECT_EQ(sleep.of(SleepCause::timer), 100) << "the caller's own";
+  EXPECT_EQ(sleep.causes.awaited_ns(), (std::map<std::int64_t, double>{{kWorker, 450.0}}));
+}
+TEST(SleepCauses, OnlyTheLastThreadOfAChainSleeps) {
+  Sleep sleep;
+  sleep.off(kCaller, 0, 500, SleepReason::handoff, kWorker);
+  sleep.off(kWorker, 0, 500, SleepReason::handoff, kOther);
+  sleep.off(kOther, 0, 500, SleepReason::event);
+  EXPECT_EQ(sleep.causes.awaited_ns(), (std::map<std::int64_t, double>{{kOther, 500.0}}));
+}
+TEST(SleepCauses, FrozenThreadsAreNotFollowed) {
+  Sleep sleep;
+  sleep.off(kCaller, 0, 500, SleepReason::frozen, kWorker);
+  sleep.add(kWorker, 0, 500, "run");
+  EXPECT_EQ(sleep.of(SleepCause::frozen), 500);
+  EXPECT_TRUE(sleep.causes.awaited_ns().empty());
+}
 TEST(SleepCauses, AFutexWithoutAThreadOfTheProcess) {
   Sleep sleep;
   sleep.off(kCaller, 0, 100, SleepReason::handoff);        // its time ran out
@@ -120,6 +145,7 @@ TEST(SleepReasons, FollowStateAndCall) {
   EXPECT_EQ(sleep_reason("io", "pread64"), SleepReason::io);
   EXPECT_EQ(sleep_reason("disk_sleep", ""), SleepReason::page_faults);
   EXPECT_EQ(sleep_reason("stopped", "futex"), SleepReason::stopped);
+  EXPECT_EQ(sleep_reason("frozen", ""), SleepReason::frozen);
   EXPECT_EQ(sleep_reason("sleep", ""), SleepReason::unknown);
   EXPECT_EQ(sleep_reason("idle", "futex"), SleepReason::unknown);
   EXPECT_EQ(sleep_reason("", ""), SleepReason::unknown);

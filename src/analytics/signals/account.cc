@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "analytics/signals.h"
 
@@ -61,6 +62,42 @@ std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> block
   if (const auto busy = allowed ? allowed : machine; busy && account.process_cpu_ns)
     account.others_cpu_ns = std::max(0.0, *busy - *account.process_cpu_ns);
   return account;
+}
+
+CallAccount mean_account(std::span<const CallAccount> accounts) {
+  using Member = std::optional<double> CallAccount::*;
+  using A = CallAccount;
+  constexpr std::array<Member, 22> kMembers = {
+      &A::cpu_ns,         &A::wait_ns,          &A::blocked_ns,         &A::unexplained_ns,
+      &A::others_wait_ns, &A::process_cpu_ns,   &A::system_ns,          &A::throttled_ns,
+      &A::minor_faults,   &A::major_faults,     &A::migrations,         &A::storage_bytes,
+      &A::others_cpu_ns,  &A::elsewhere_cpu_ns, &A::voluntary_switches, &A::involuntary_switches,
+      &A::interrupts,     &A::steal_ns,         &A::iowait_ns,          &A::stops,
+      &A::freezes,        &A::frozen_ns};
+  const auto count = static_cast<double>(accounts.size());
+  CallAccount mean;
+  for (const CallAccount& one : accounts) {
+    mean.calls += one.calls;
+    mean.wall_ns += one.wall_ns / count;
+  }
+  for (const Member member : kMembers) {
+    if (!std::all_of(accounts.begin(), accounts.end(), [&](const CallAccount& one) { return (one.*member).has_value(); }))
+      continue;
+    double sum = 0;
+    for (const CallAccount& one : accounts) sum += *(one.*member);
+    mean.*member = sum / count;
+  }
+  return mean;
+}
+
+void count_freezes(const trace::Metrics& metrics, CallAccount& account) {
+  if (account.calls <= 0) return;
+  const auto per_call = [&](std::string_view id) -> std::optional<double> {
+    const auto* metric = trace::find_metric(metrics, id);
+    return metric == nullptr ? std::nullopt : std::optional(metric->value / static_cast<double>(account.calls));
+  };
+  account.freezes = per_call("process.freezes_count");
+  account.frozen_ns = per_call("process.frozen_ns");
 }
 
 }  // namespace aaco::analytics::signals

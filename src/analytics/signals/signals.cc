@@ -199,6 +199,21 @@ std::vector<float> Signals::features() const {
   return out;
 }
 
+Signals mean_signals(std::span<const Signals> sessions) {
+  Signals mean;
+  for (const SignalDefinition& definition : definitions()) {
+    double sum = 0;
+    std::size_t known = 0;
+    for (const Signals& one : sessions)
+      if (const auto value = one.get(definition.id)) {
+        sum += *value;
+        ++known;
+      }
+    if (known == sessions.size()) mean.set(definition.id, sum / static_cast<double>(known));
+  }
+  return mean;
+}
+
 Signals signals_of(const SignalInput& input) {
   Signals out;
   if (input.names != nullptr)

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analytics/trend/stretch.h"
+#include "analytics/trend/two_levels.h"
 #include "core/numbers.h"
 #include "stats/distributions.h"
 #include "stats/online_changes.h"
@@ -46,6 +47,36 @@ void drop_unconfirmed(const std::vector<std::int64_t>& bayes, std::size_t count,
     const std::int64_t shorter = std::min(bounds[number] - bounds[number - 1], bounds[number + 1] - bounds[number]);
     return !near_any(bayes, change.index) || (shorter >= kEnoughForRanks && change.p_value > kContradicted);
   });
+}
+
+// Changes that are flips between two levels are none. One after another: what a flip divided is judged as a whole.
+std::optional<Alternation> drop_flips(const std::vector<double>& values, std::vector<stats::ChangePoint>& found) {
+  const auto levels = two_levels(values);
+  if (!levels) return std::nullopt;
+  for (std::size_t i = 0; i < found.size();) {
+    const auto from = i == 0 ? std::size_t{0} : static_cast<std::size_t>(found[i - 1].index);
+    const auto place = static_cast<std::size_t>(found[i].index);
+    const auto to = i + 1 < found.size() ? static_cast<std::size_t>(found[i + 1].index) : values.size();
+    if (explained_by_flips(*levels, values, from, place, to))
+      found.erase(found.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      ++i;
+  }
+  return Alternation{levels->low, levels->high, levels->flips};
+}
+
+// A regression that was taken back is over: a later step, and the level now, are at least most of the way back.
+void mark_reverted(Trend& trend) {
+  constexpr double kBack = 0.35;  // of the height of the step
+  for (std::size_t i = 0; i < trend.steps.size(); ++i) {
+    Step& step = trend.steps[i];
+    if (step.meaning != Meaning::regression) continue;
+    const double height = step.after - step.before;
+    const auto is_back = [&](double level) { return (level - step.before) / height <= kBack; };
+    if (!is_back(trend.level)) continue;
+    for (std::size_t j = i + 1; j < trend.steps.size() && !step.reverted_at; ++j)
+      if (is_back(trend.steps[j].after)) step.reverted_at = trend.steps[j].index;
+  }
 }
 
 void add_steps(const std::vector<stats::ChangePoint>& found, const std::vector<std::int64_t>& bayes, const Options& options,
@@ -138,10 +169,11 @@ std::string time_of(const Trend& trend, double units) {
 void add_alarms(Trend& trend) {
   for (const Step& step : trend.steps)
     if (step.alarm)
-      trend.alarms.push_back(fmt::format("{} {} at index {}", to_string(step.meaning),
+      trend.alarms.push_back(fmt::format("{} {} at index {}{}", to_string(step.meaning),
                                          step.delta_ratio ? "of " + core::format_signed_percent(*step.delta_ratio)
                                                           : fmt::format("from {:.4g} to {:.4g}", step.before, step.after),
-                                         step.index));
+                                         step.index,
+                                         step.reverted_at ? fmt::format(" (reverted at index {})", *step.reverted_at) : ""));
   if (trend.drift && trend.drift->significant)
     trend.alarms.push_back(fmt::format("drift of {} per {} ({})",
                                        trend.drift->ratio_per_unit ? core::format_signed_percent(*trend.drift->ratio_per_unit)
@@ -203,8 +235,9 @@ std::string_view to_string(Meaning meaning) {
 }
 
 bool Trend::worsened() const {
-  const bool stepped = std::any_of(steps.begin(), steps.end(),
-                                   [](const Step& step) { return step.alarm && step.meaning != Meaning::improvement; });
+  const bool stepped = std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    return step.alarm && step.meaning != Meaning::improvement && !step.reverted_at;
+  });
   return stepped || breaks || (drift && drift->significant && drift->meaning != Meaning::improvement);
 }
 
@@ -220,6 +253,7 @@ core::Result<Trend> analyze(const std::vector<Observation>& series, const Option
   drop_unconfirmed(agreeing, values.size(), found);
 
   Trend trend;
+  trend.alternation = drop_flips(values, found);
   trend.in_days = places.in_days;
   trend.recent_change_probability = bayes.change_probability(kAgreement);
   Stretch stretch = stretch_from(stretch_start(places.x, values, found), places, values, options, trend);
@@ -229,6 +263,7 @@ core::Result<Trend> analyze(const std::vector<Observation>& series, const Option
     stretch = stretch_from(last_step, places, values, options, trend);
   if (trend.drift && trend.level > 0) trend.drift->ratio_per_unit = trend.drift->per_unit / trend.level;
   add_steps(found, agreeing, options, trend);
+  mark_reverted(trend);
   trend.forecast = forecast_of(trend, stretch.scatter, stretch.length, options.horizon);
   trend.breaks = break_of(trend, options, stretch.start_level);
   add_alarms(trend);

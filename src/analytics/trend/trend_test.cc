@@ -237,5 +237,68 @@ TEST(Trend, NotFinite) {
   }
 }
 
+// 100 or 105 with noise of 1; the level flips with this probability per value.
+std::vector<Observation> flipping(std::size_t count, double flip, std::uint64_t seed, double lasting = 0) {
+  core::Random random(seed);
+  std::vector<Observation> series;
+  double state = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (random.uniform() < flip) state = 1 - state;
+    const bool after = lasting != 0 && i >= count / 2;
+    series.push_back({100 + 5 * state + (after ? lasting : 0) + random.normal(), std::nullopt});
+  }
+  return series;
+}
+
+TEST(Trend, FlipsBetweenTwoLevelsRaiseNoAlarm) {
+  int alarms = 0, known = 0;
+  constexpr int kSeries = 60;
+  for (std::uint64_t seed = 0; seed < kSeries; ++seed) {
+    const Trend trend = analyzed(flipping(seed % 2 == 0 ? 60 : 300, 0.2, seed));
+    alarms += trend.alarms.empty() ? 0 : 1;
+    known += trend.alternation ? 1 : 0;
+  }
+  EXPECT_LE(alarms, kSeries / 20);
+  EXPECT_GE(known, kSeries / 2);
+}
+TEST(Trend, AChangeBesideFlipsIsFound) {
+  int found = 0;
+  constexpr int kSeries = 20;
+  for (std::uint64_t seed = 0; seed < kSeries; ++seed) {
+    const Trend trend = analyzed(flipping(200, 0.2, 500 + seed, 15));
+    found += std::any_of(trend.steps.begin(), trend.steps.end(),
+                         [](const Step& step) { return step.index >= 97 && step.index <= 103; })
+                 ? 1
+                 : 0;
+  }
+  EXPECT_GE(found, kSeries - 2);
+}
+TEST(Trend, StayingOnOneOfTheLevelsIsAChange) {
+  auto series = flipping(100, 0.2, 3);
+  core::Random random(4);
+  for (int i = 0; i < 80; ++i) series.push_back({105 + random.normal(), std::nullopt});
+  EXPECT_FALSE(analyzed(series).alarms.empty());
+}
+TEST(Trend, OneStepYieldsNoAlternation) {
+  const Trend trend = analyzed(made(60, 0.01, [](std::size_t i) { return i < 40 ? 100.0 : 115.0; }));
+  EXPECT_FALSE(trend.alternation);
+  EXPECT_EQ(trend.steps.size(), 1U);
+}
+TEST(Trend, ARevertedRegressionDoesNotFailTheCheck) {
+  const auto level = [](std::size_t i) { return i >= 30 && i < 45 ? 108.0 : 100.0; };
+  const Trend trend = analyzed(made(200, 0.01, level), lower());
+  ASSERT_EQ(trend.steps.size(), 2U);
+  EXPECT_EQ(trend.steps[0].reverted_at, 45U);
+  EXPECT_FALSE(trend.worsened());
+  EXPECT_THAT(trend.alarms.front(), HasSubstr("(reverted at index 45)"));
+}
+TEST(Trend, ALostImprovementAndHalfARepairAreFailures) {
+  EXPECT_TRUE(analyzed(made(200, 0.01, [](std::size_t i) { return i >= 60 && i < 120 ? 90.0 : 100.0; }), lower()).worsened());
+  EXPECT_TRUE(
+      analyzed(made(200, 0.01, [](std::size_t i) { return i < 60    ? 100.0
+                                                          : i < 120 ? 120.0
+                                                                    : 110.0; }), lower()).worsened());
+}
+
 }  // namespace
 }  // namespace aaco::analytics::trend

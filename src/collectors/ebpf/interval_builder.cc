@@ -153,7 +153,7 @@ void IntervalBuilder::on_switch(const WireEvent& event) {
       enter(prev, State::queued, time_ns, name(event.call == SYS_sched_yield && !preempted ? "yielded" : "preempted"));
       prev.other = event.other_thread;
     } else {
-      enter(prev, State::off, time_ns, name(off_cpu_reason(event.state)));
+      enter(prev, State::off, time_ns, name(off_cpu_reason(event.state, event.call != wire_call_none)));
       if (event.call != wire_call_none) prev.call = name(call_name(event.call));
       prev.call_number = event.call;
       prev.user_stack = event.user_stack;

@@ -21,8 +21,9 @@ std::string_view block_operation_name(std::uint32_t operation);
 std::string_view fault_name(std::uint32_t error_code);
 // Of this machine's architecture: "futex", "epoll_wait"; a number without a name is "syscall 1234".
 std::string call_name(std::int32_t call);
-// Why a thread that left its CPU by itself does not run: sleep, disk_sleep, io, stopped, traced, idle.
-std::string_view off_cpu_reason(std::uint32_t state);
+// Why a thread that left its CPU by itself does not run: sleep, disk_sleep, io, stopped, traced, frozen, idle. `in_call`: in a
+// system call.
+std::string_view off_cpu_reason(std::uint32_t state, bool in_call);
 
 // Where a thread was when it left its CPU by itself.
 struct OffCpuKey {

@@ -181,12 +181,18 @@ TEST(IntervalBuilder, MigrationsNameTheirSourceCpu) {
               ElementsAre("7 migrate 50+0", "7 run 0+100", "7 migrate 200+0 cpu1", "7 off_cpu 100+100 sleep"));
 }
 TEST(IntervalBuilder, OffCpuReasons) {
-  EXPECT_EQ(off_cpu_reason(1), "sleep");
-  EXPECT_EQ(off_cpu_reason(2), "disk_sleep");
-  EXPECT_EQ(off_cpu_reason(2 | wire_state_iowait), "io");
-  EXPECT_EQ(off_cpu_reason(4), "stopped");
-  EXPECT_EQ(off_cpu_reason(8), "traced");
-  EXPECT_EQ(off_cpu_reason(0x402), "idle");
+  EXPECT_EQ(off_cpu_reason(1, true), "sleep");
+  EXPECT_EQ(off_cpu_reason(2, true), "disk_sleep");
+  EXPECT_EQ(off_cpu_reason(2 | wire_state_iowait, true), "io");
+  EXPECT_EQ(off_cpu_reason(4, true), "stopped");
+  EXPECT_EQ(off_cpu_reason(8, true), "traced");
+  EXPECT_EQ(off_cpu_reason(0x402, true), "idle");
+  EXPECT_EQ(off_cpu_reason(0x8000, false), "frozen");
+  EXPECT_EQ(off_cpu_reason(0x2001, true), "sleep") << "a call that a freezer may prolong";
+#if defined(__x86_64__)
+  EXPECT_EQ(off_cpu_reason(0x2001, false), "frozen");
+#endif
+  EXPECT_EQ(off_cpu_reason(1, false), "sleep");
 }
 TEST(IntervalBuilder, ShortEvents) {
   WireEvent fault = event(10, wire_fault), irq = event(20, wire_irq), timer = event(30, wire_irq), soft = event(40, wire_softirq),

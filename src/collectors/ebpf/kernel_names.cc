@@ -74,6 +74,8 @@ constexpr auto kCalls = std::to_array<std::pair<std::int32_t, std::string_view>>
 });
 
 constexpr std::uint32_t kInterruptible = 1, kUninterruptible = 2, kStopped = 4, kTraced = 8, kNoLoad = 0x400;
+// Since Linux 6.1: of a thread in the freezer of cgroup version 1, and of a sleep that a freezer may prolong.
+constexpr std::uint32_t kFreezable = 0x2000, kFrozen = 0x8000;
 
 }  // namespace
 
@@ -107,10 +109,17 @@ std::string call_name(std::int32_t call) {
   return found != kCalls.end() ? std::string(found->second) : "syscall " + std::to_string(call);
 }
 
-std::string_view off_cpu_reason(std::uint32_t state) {
+std::string_view off_cpu_reason(std::uint32_t state, bool in_call) {
   if ((state & wire_state_iowait) != 0) return "io";
   if ((state & kStopped) != 0) return "stopped";
   if ((state & kTraced) != 0) return "traced";
+  if ((state & kFrozen) != 0) return "frozen";
+#if defined(__x86_64__)  // elsewhere the call is not known
+  // Version 2 keeps threads where they handle signals, on the way back to the program: no call of the program sleeps there.
+  if ((state & kInterruptible) != 0 && (state & kFreezable) != 0 && !in_call) return "frozen";
+#else
+  (void)in_call;
+#endif
   if ((state & kInterruptible) != 0) return "sleep";
   if ((state & kUninterruptible) != 0) return (state & kNoLoad) != 0 ? "idle" : "disk_sleep";
   return "sleep";

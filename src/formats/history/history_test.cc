@@ -8,6 +8,7 @@
 namespace aaco::formats::history {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -92,6 +93,15 @@ TEST(HistoryTable, UntaggedRowAmongTaggedRowsIsCountedNotRead) {
   EXPECT_THAT(values(document.series.at(1)), ElementsAre(10));
   EXPECT_EQ(document.dropped.at("untagged row among tagged rows"), 4);
   EXPECT_EQ(document.read, 6);
+}
+TEST(HistoryTable, AFirstLineOfNumbersIsAValue) {
+  const auto list = parsed("98.8\n99.1\n100.2\n");
+  EXPECT_THAT(names(list), ElementsAre("value"));
+  EXPECT_THAT(values(list.series[0]), ElementsAre(98.8, 99.1, 100.2));
+  const auto two = parsed("1;2,5;0\n3;4,5;1\n");
+  EXPECT_THAT(names(two), ElementsAre("column 1", "column 2", "column 3"));
+  EXPECT_THAT(values(two.series[1]), ElementsAre(2.5, 4.5));
+  EXPECT_THAT(names(parsed("build,2\n1,5\n2,6\n")), Contains("2")) << "a header with a number in it";
 }
 TEST(HistoryTable, RowsShorterThanTheHeader) { EXPECT_THAT(values(parsed("a,b\n1,2\n3\n").series.at(1)), ElementsAre(2)); }
 TEST(HistoryTable, NoNumbers) { EXPECT_THAT(error_of("a,b\nx,y\n"), HasSubstr("no numeric series")); }

@@ -52,32 +52,6 @@ char separator_of(std::string_view line) {
   return best;
 }
 
-// Lines that begin with '#' are remarks; the last of them may be the header (histogram logs write it so).
-core::Result<Table> read_rows(std::string_view text, const std::string& name) {
-  std::string_view remark;
-  while (text.starts_with('#')) {
-    const auto end = text.find('\n');
-    remark = core::trim(text.substr(1, end == std::string_view::npos ? end : end - 1));
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  }
-  if (core::trim(text).empty()) return core::fail(ErrorCode::invalid_input, name + " has no rows");
-  const char separator = separator_of(text.substr(0, text.find('\n')));
-  Records records = separator == ',' ? decode_commas(text) : split_plainly(text, separator);
-  Table table;
-  if (remark.find(separator) != std::string_view::npos) {
-    for (std::string_view cell : core::split(remark, separator)) table.header.emplace_back(core::trim(cell));
-  } else if (!records.empty()) {
-    table.header = std::move(records.front());
-    records.erase(records.begin());
-  }
-  table.rows = std::move(records);
-  table.separator = separator;
-  if (table.header.size() * table.rows.size() > kMaxCells)
-    return core::fail(ErrorCode::exhausted, name + " has too many cells for a history", "keep only the most recent rows");
-  table.tagged = !table.rows.empty() && !table.rows.front().empty() && table.rows.front().front().starts_with("Tag=");
-  return table;
-}
-
 // "-12,5" or "1.234,5e3" with a decimal point; nullopt: no number with a decimal comma.
 std::optional<std::string> with_decimal_point(std::string_view text) {
   const auto comma = text.find(',');
@@ -93,6 +67,48 @@ std::optional<std::string> with_decimal_point(std::string_view text) {
   std::string number = (text.starts_with('-') ? "-" : "") + core::replace_all(std::string(whole), ".", "") + ".";
   number += text.substr(comma + 1);
   return comma + 1 < text.size() && core::parse_f64(number) ? std::optional(std::move(number)) : std::nullopt;
+}
+
+// A first line of numbers only is a value, not a header.
+bool is_header(const std::vector<std::string>& cells, char separator) {
+  return !std::all_of(cells.begin(), cells.end(), [&](const std::string& cell) {
+    return core::parse_f64(cell).has_value() || (separator != ',' && with_decimal_point(cell));
+  });
+}
+
+std::vector<std::string> column_numbers(std::size_t count) {
+  if (count == 1) return {"value"};
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= count; ++i) names.push_back("column " + std::to_string(i));
+  return names;
+}
+
+// Lines that begin with '#' are remarks; the last of them may be the header (histogram logs write it so).
+core::Result<Table> read_rows(std::string_view text, const std::string& name) {
+  std::string_view remark;
+  while (text.starts_with('#')) {
+    const auto end = text.find('\n');
+    remark = core::trim(text.substr(1, end == std::string_view::npos ? end : end - 1));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  if (core::trim(text).empty()) return core::fail(ErrorCode::invalid_input, name + " has no rows");
+  const char separator = separator_of(text.substr(0, text.find('\n')));
+  Records records = separator == ',' ? decode_commas(text) : split_plainly(text, separator);
+  Table table;
+  if (remark.find(separator) != std::string_view::npos) {
+    for (std::string_view cell : core::split(remark, separator)) table.header.emplace_back(core::trim(cell));
+  } else if (!records.empty() && !is_header(records.front(), separator)) {
+    table.header = column_numbers(records.front().size());
+  } else if (!records.empty()) {
+    table.header = std::move(records.front());
+    records.erase(records.begin());
+  }
+  table.rows = std::move(records);
+  table.separator = separator;
+  if (table.header.size() * table.rows.size() > kMaxCells)
+    return core::fail(ErrorCode::exhausted, name + " has too many cells for a history", "keep only the most recent rows");
+  table.tagged = !table.rows.empty() && !table.rows.front().empty() && table.rows.front().front().starts_with("Tag=");
+  return table;
 }
 
 // Where ';' or a tab separates the cells, a number may have a decimal comma. Which one a column has must be clear: "1.234" beside

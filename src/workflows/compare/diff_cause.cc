@@ -88,8 +88,13 @@ core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide& a,
   const bool changed = decided.verdict == stats::Verdict::regression || decided.verdict == stats::Verdict::improvement;
   if (!changed || !decided.delta_ratio) return std::optional<SuspectedCause>();
   const bool slower = decided.verdict == stats::Verdict::regression;
-  if (decided.unit != "ns") return cause_of_change(differences, slower);
-  AACO_ASSIGN(auto cause, cause_of_parts(a, b, decided, evidence, differences, services));
+  analytics::regression::MetricResult time = decided;
+  if (decided.id == analytics::regression::kThroughput) {  // the mean time over again
+    time.unit = "ns";
+    time.delta_ratio = 1 / (1 + *decided.delta_ratio) - 1;
+  }
+  if (time.unit != "ns") return cause_of_change(differences, slower);
+  AACO_ASSIGN(auto cause, cause_of_parts(a, b, time, evidence, differences, services));
   return cause ? std::move(cause) : cause_of_change(differences, slower);
 }
 

@@ -15,6 +15,7 @@
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/compare/host_activity.h"
+#include "workflows/explain/awaited_thread.h"
 #include "workflows/explain/insight.h"
 
 namespace aaco::workflows {
@@ -22,16 +23,17 @@ namespace {
 
 using core::Json;
 
-// The run whose median lies in the middle of the side's.
-const ComparedSession* middle_run(const ComparedSide& side) {
+// The runs of a side by their medians.
+std::vector<const ComparedSession*> runs_of(const ComparedSide& side) {
   std::vector<std::pair<double, const ComparedSession*>> runs;
   for (const ComparedSession& session : side.sessions) {
     const auto* median = find_metric(session.metrics, "latency.p50_ns");
     if (session.kind == "run" && !session.path.empty() && median != nullptr) runs.emplace_back(median->value, &session);
   }
-  if (runs.empty()) return nullptr;
   std::stable_sort(runs.begin(), runs.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-  return runs[(runs.size() - 1) / 2].second;
+  std::vector<const ComparedSession*> sorted;
+  for (const auto& [median, session] : runs) sorted.push_back(session);
+  return sorted;
 }
 
 core::Result<std::unique_ptr<SessionFacts>> facts_of(const ComparedSession& session) {
@@ -40,17 +42,63 @@ core::Result<std::unique_ptr<SessionFacts>> facts_of(const ComparedSession& sess
   return session_facts(loaded, manifest, session.metrics);
 }
 
+// The calls of a side are the mean of its runs, their nodes those of the run whose median lies in the middle.
+struct MeanRun {
+  const ComparedSession* middle = nullptr;
+  std::unique_ptr<SessionFacts> facts;  // of the middle run
+  analytics::rootcause::Side side;      // refers to `facts`
+  std::size_t sessions = 0;
+};
+
+// Empty where a side has no runs. Of many runs those around the middle are read.
+core::Result<std::optional<MeanRun>> mean_run(const ComparedSide& side) {
+  constexpr std::size_t kMaxRead = 9;
+  auto runs = runs_of(side);
+  if (runs.empty()) return std::optional<MeanRun>();
+  MeanRun mean;
+  mean.middle = runs[(runs.size() - 1) / 2];
+  if (runs.size() > kMaxRead) {
+    runs.erase(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>((runs.size() - kMaxRead) / 2));
+    runs.resize(kMaxRead);
+  }
+  std::vector<std::unique_ptr<SessionFacts>> others;
+  std::vector<const analytics::rootcause::Side*> sides;
+  for (const ComparedSession* run : runs) {
+    AACO_ASSIGN(auto facts, facts_of(*run));
+    sides.push_back(&facts->side);
+    (run == mean.middle ? mean.facts : others.emplace_back()) = std::move(facts);
+  }
+  mean.side = mean_side(sides, mean.facts->side);
+  mean.sessions = sides.size();
+  return std::optional(std::move(mean));
+}
+
 constexpr std::string_view kNotRecorded = "slower_execution", kProbability = "probability";
 constexpr double kWorthActing = 0.5;
 
-// `weight`: what the cause's number is. A cause that is not recorded has no probability.
-std::string sentence(const analytics::rootcause::Decomposition& difference, const analytics::rootcause::Cause& cause,
-                     std::string_view weight, std::string_view what) {
-  const bool told = cause.id != kNotRecorded && (cause.probability >= kWorthActing || weight != kProbability);
-  std::string text = told ? fmt::format("{} ({} {})", cause.title, weight, report::format_estimate(cause.probability))
-                     : cause.id == kNotRecorded ? cause.title
-                                                : fmt::format("cannot tell; likeliest: {} ({} {})", cause.title, weight,
-                                                              report::format_estimate(cause.probability));
+// The likeliest cause, and the others that may be one as well: each of them has at least this probability.
+constexpr double kMayBeToo = 0.2;
+std::string likeliest(const std::vector<analytics::rootcause::Cause>& causes) {
+  const auto named = [](const analytics::rootcause::Cause& cause) {
+    return fmt::format("{} (probability {})", cause.title, report::format_estimate(cause.probability));
+  };
+  const analytics::rootcause::Cause& first = causes.front();
+  if (first.id == kNotRecorded) return first.title;  // it has no probability
+  const bool unsure = first.probability < kWorthActing;
+  std::string text = (unsure ? "cannot tell which: " : "") + named(first);
+  for (std::size_t i = 1; i < causes.size(); ++i)
+    if (causes[i].probability >= kMayBeToo && causes[i].id != kNotRecorded)
+      text += (unsure ? ", or " : ", also ") + named(causes[i]);
+  return text;
+}
+
+// `weight`: what a cause's number is.
+std::string sentence(const analytics::rootcause::Decomposition& difference,
+                     const std::vector<analytics::rootcause::Cause>& causes, std::string_view weight, std::string_view what) {
+  const analytics::rootcause::Cause& cause = causes.front();
+  std::string text = weight == kProbability
+                         ? likeliest(causes)
+                         : fmt::format("{} ({} {})", cause.title, weight, report::format_estimate(cause.probability));
   text += fmt::format(": {} takes {} {}", what, core::format_duration(std::abs(difference.delta_ns)),
                       difference.delta_ns > 0 ? "longer" : "less");
   constexpr int kTitle = 60;  // a kernel's name may have thousands of letters
@@ -66,6 +114,9 @@ std::string sentence(const analytics::rootcause::Decomposition& difference, cons
   if (named > kNamed)
     text += fmt::format(", {} in {} more part{}", core::format_percent(other_ns / difference.delta_ns), named - kNamed,
                         named == kNamed + 1 ? "" : "s");
+  if (difference.profile_scale)
+    text += fmt::format("; node times scaled by {:.2g}: the profiled passes differ by more than the measured calls",
+                        *difference.profile_scale);
   const double unexplained = difference.unexplained_ns / difference.delta_ns;
   constexpr double kRounding = 5e-5;  // prints as zero
   return text + fmt::format("; {} unexplained", core::format_percent(std::abs(unexplained) < kRounding ? 0 : unexplained));
@@ -76,6 +127,10 @@ std::string of_recorded_sleep(const analytics::rootcause::Decomposition& differe
   static const std::map<std::string, std::string, std::less<>> kRemedies = {
       {"host_waiting:lock", "shorten or remove the lock that the caller waits for"},
       {"host_waiting:timer", "remove the sleep or the timed wait in the call"},
+      {"host_waiting:awaited_thread_asleep",
+       "find why the thread that the caller waits for sleeps: do not sleep while holding a lock, and wake workers without a "
+       "timed "
+       "wait"},
       {"host_waiting:io", "move the I/O out of the call, or read and write ahead"}};
   const analytics::rootcause::Part* largest = nullptr;
   for (const auto& part : difference.parts)
@@ -94,10 +149,15 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
     return fmt::format("no cause is likely enough to act on: record both sides with 'aaco run{}{}' and compare again",
                        difference.profiled ? "" : " --profile", watched ? "" : " --ebpf");
   }
-  if (cause.id == "stopped") return "find what stops the process: job control (SIGSTOP, Ctrl-Z), a debugger, a cgroup freezer";
+  if (cause.id == "stopped") return "find what stops the process: job control (SIGSTOP, Ctrl-Z), a debugger, a batch system";
+  if (cause.id == "frozen")
+    return "find what freezes the control group: 'docker pause', 'systemctl freeze', a batch system (cgroup.freeze, "
+           "freezer.state)";
   if (cause.id == "fewer_threads")
     return "find what delays the worker threads: their CPUs and priority, a neighbour on them, or a runtime that lets them sleep "
            "(session.intra_op.allow_spinning)";
+  if (cause.id == "host_computing" && !difference.profiled)
+    return "find what the caller computes: 'aaco run --profile' on both sides tells the model from the work around it";
   if (cause.id == "host_waiting")
     if (const std::string known = of_recorded_sleep(difference); !known.empty()) return known;
   if (const auto* kind = judges.book.find(cause.id)) return kind->strategies.front();
@@ -174,6 +234,17 @@ core::Result<Json> chain_json(const std::string& path) {
   return to_json(analytics::rootcause::chain_of_longest(gaps, names));
 }
 
+// Adds to the part of awaited threads that sleep which threads these are, by the events of the slower run.
+core::Status name_awaited_thread(const std::string& slower, analytics::rootcause::Decomposition& difference) {
+  constexpr double kNamed = 0.1;  // of the difference
+  for (auto& part : difference.parts) {
+    if (part.id != "host_waiting:awaited_thread_asleep" || part.ns / difference.delta_ns < kNamed) continue;
+    AACO_ASSIGN(const auto thread, awaited_thread(slower));
+    if (thread) part.evidence = *thread + "; " + part.evidence;
+  }
+  return {};
+}
+
 // What changed first, from the blocks of both runs.
 core::Result<std::vector<analytics::rootcause::Deviation>> order_of_runs(const std::string& path_a, const std::string& path_b) {
   trace::NameTable names_a, names_b;
@@ -211,7 +282,7 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
                                                                  : "trace"},
                                {"causes", to_json(causes)},
                                {"decomposition", to_json(difference)}});
-  return std::optional(SuspectedCause{sentence(difference, causes.front(), "share of the explained difference",
+  return std::optional(SuspectedCause{sentence(difference, causes, "share of the explained difference",
                                                kernels_only               ? "kernel time"
                                                : trace_b->work->has_steps ? "a step"
                                                                           : "the device span"),
@@ -221,23 +292,26 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
 core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a, const ComparedSide& b,
                                                           const std::vector<hardware::Difference>& differences,
                                                           const Services& services) {
-  const ComparedSession *const run_a = middle_run(a), *const run_b = middle_run(b);
-  if (run_a == nullptr || run_b == nullptr) return std::optional<SuspectedCause>();
+  AACO_ASSIGN(const auto mean_a, mean_run(a));
+  AACO_ASSIGN(const auto mean_b, mean_run(b));
+  if (!mean_a || !mean_b) return std::optional<SuspectedCause>();
+  const ComparedSession *const run_a = mean_a->middle, *const run_b = mean_b->middle;
   AACO_ASSIGN(const Judges judges, load_judges(services.paths));
-  AACO_ASSIGN(const auto facts_a, facts_of(*run_a));
-  AACO_ASSIGN(const auto facts_b, facts_of(*run_b));
-  const auto difference = decompose(facts_a->side, facts_b->side);
+  auto difference = decompose(mean_a->side, mean_b->side);
   if (!difference || difference->delta_ns == 0) return std::optional<SuspectedCause>();
+  AACO_TRY(name_awaited_thread(difference->delta_ns > 0 ? run_b->path : run_a->path, *difference));
   const auto causes =
-      find_causes(facts_a->side, facts_b->side, *difference, differences, judges.book, judges.cause ? &*judges.cause : nullptr);
+      find_causes(mean_a->side, mean_b->side, *difference, differences, judges.book, judges.cause ? &*judges.cause : nullptr);
   if (causes.empty()) return std::optional<SuspectedCause>();
   AACO_ASSIGN(const auto order, order_of_runs(run_a->path, run_b->path));
-  Json details = Json::object({{"baseline_session", run_a->id},
-                               {"candidate_session", run_b->id},
-                               {"order", to_json(order)},
-                               {"causes", to_json(causes)},
-                               {"decomposition", to_json(*difference)}});
-  return std::optional(SuspectedCause{sentence(*difference, causes.front(), kProbability, "a call"),
+  Json details =
+      Json::object({{"baseline_session", run_a->id},
+                    {"candidate_session", run_b->id},
+                    {"averaged_sessions", Json::object({{"baseline", mean_a->sessions}, {"candidate", mean_b->sessions}})},
+                    {"order", to_json(order)},
+                    {"causes", to_json(causes)},
+                    {"decomposition", to_json(*difference)}});
+  return std::optional(SuspectedCause{sentence(*difference, causes, kProbability, "a call"),
                                       advice(judges, *difference, causes.front()), std::move(details)});
 }
 

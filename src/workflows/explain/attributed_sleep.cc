@@ -47,24 +47,48 @@ void follow_sleep(const std::string& attributed, std::vector<analytics::advice::
   }
 }
 
+namespace {
+
+bool counted(const std::optional<double>& count) { return count.value_or(0) > 0; }
+
+std::string times(double per_call, std::int64_t calls) {
+  const double count = std::round(per_call * static_cast<double>(calls));
+  return fmt::format("{:.0f} time{}", count, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
 void follow_stops(const std::optional<analytics::signals::CallAccount>& account,
                   std::vector<analytics::advice::Recommendation>& list) {
-  if (!account || account->stops.value_or(0) <= 0) return;
+  if (!account || (!counted(account->stops) && !counted(account->freezes))) return;
   for (auto& one : list)
-    if (one.id == "host_waiting") one.title = "find what stops the process (SIGSTOP: job control, a debugger, a batch system)";
+    if (one.id == "host_waiting")
+      one.title = counted(account->stops)
+                      ? "find what stops the process (SIGSTOP: job control, a debugger, a batch system)"
+                      : "find what freezes the control group (docker pause, systemctl freeze, a batch system)";
 }
 
 core::Json with_stops(core::Json document, const std::optional<analytics::signals::CallAccount>& account) {
-  if (document.is_null() || !account || account->stops.value_or(0) <= 0) return document;
-  const double count = std::round(*account->stops * static_cast<double>(account->calls));
-  const std::string text = fmt::format(
-      "{} The process was stopped and continued (SIGSTOP, SIGCONT) {:.0f} time{} during the measured calls; the time stopped "
-      "counts "
-      "as sleep.",
-      document["meaning"].text(), count, count == 1 ? "" : "s");
-  document.set("meaning", text);
-  if (!document.contains("cause"))
-    document.set("cause", core::Json::object({{"id", "process-stopped"}, {"title", "the process was stopped (SIGSTOP)"}}));
+  if (document.is_null() || !account) return document;
+  std::string text;
+  core::Json cause;
+  if (counted(account->freezes)) {
+    text += fmt::format(
+        " Its control group was frozen and thawed (cgroup freezer) at least {} during the measured calls; the time frozen counts "
+        "as sleep.",
+        times(*account->freezes, account->calls));
+    cause = core::Json::object({{"id", "process-frozen"}, {"title", "the process was frozen (cgroup freezer)"}});
+  }
+  if (counted(account->stops)) {
+    text += fmt::format(
+        " The process was stopped and continued (SIGSTOP, SIGCONT) {} during the measured calls; the time stopped counts as "
+        "sleep.",
+        times(*account->stops, account->calls));
+    cause = core::Json::object({{"id", "process-stopped"}, {"title", "the process was stopped (SIGSTOP)"}});
+  }
+  if (text.empty()) return document;
+  document.set("meaning", std::string(document["meaning"].text()) + text);
+  if (!document.contains("cause")) document.set("cause", cause);
   return document;
 }
 

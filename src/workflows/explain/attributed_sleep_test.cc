@@ -61,6 +61,20 @@ TEST(Stops, AreNamedInTheDocument) {
   EXPECT_EQ(told["cause"]["id"].text(), "process-stopped");
 }
 
+TEST(Stops, FreezesAreNamedToo) {
+  const core::Json document = core::Json::object({{"meaning", "It sleeps."}});
+  analytics::signals::CallAccount account;
+  account.calls = 20;
+  account.freezes = 0.05;
+  const core::Json told = with_stops(document, account);
+  EXPECT_THAT(std::string(told["meaning"].text()), HasSubstr("frozen and thawed (cgroup freezer) at least 1 time during"));
+  EXPECT_EQ(told["cause"]["id"].text(), "process-frozen");
+  std::vector<analytics::advice::Recommendation> list(1);
+  list[0].id = "host_waiting";
+  follow_stops(account, list);
+  EXPECT_THAT(list[0].title, HasSubstr("docker pause"));
+}
+
 TEST(Stops, NoneLeavesTheDocumentUnchanged) {
   const core::Json document = core::Json::object({{"meaning", "It sleeps."}});
   analytics::signals::CallAccount account;

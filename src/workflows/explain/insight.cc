@@ -53,6 +53,7 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(LoadedSession& loaded,
   side.names = &names;
   side.nodes = *node_time;
   side.account = analytics::signals::account_of(blocks, names);
+  if (side.account) count_freezes(metrics, *side.account);
   side.metrics = metrics;
   facts->iterations = analytics::metrics::durations_of(iterations, names, "measure");
   for (const double ns : facts->iterations) side.call_ns += ns / static_cast<double>(facts->iterations.size());

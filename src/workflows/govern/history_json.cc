@@ -17,6 +17,7 @@ Json steps_json(const HistorySeries& series) {
     if (point.time_ns) one.set("time", core::iso8601_utc(*point.time_ns));
     one.set("before", step.before).set("after", step.after).set_if("delta_ratio", step.delta_ratio);
     one.set("meaning", to_string(step.meaning)).set("alarm", step.alarm).set("part_of_drift", step.part_of_drift);
+    one.set_if("reverted_at", step.reverted_at);
     out.push(one.set("rank_p", step.p_value).set("bayes_agrees", step.bayes_agrees));
   }
   return out;
@@ -36,6 +37,10 @@ Json trend_json(const HistorySeries& series) {
   const Trend& trend = *series.trend;
   const std::string unit = trend.in_days ? "days" : "points";
   Json out = Json::object({{"changes", steps_json(series)}, {"level", trend.level}, {"stretch_start", trend.stretch_start}});
+  if (trend.alternation)
+    out.set(
+        "alternation",
+        Json::object({{"low", trend.alternation->low}, {"high", trend.alternation->high}, {"flips", trend.alternation->flips}}));
   if (trend.drift) out.set("drift", drift_json(trend));
   if (trend.forecast)
     out.set("forecast", Json::object({{"ahead_" + unit, trend.forecast->ahead},

@@ -82,6 +82,7 @@ struct Measured {
   std::int64_t rss_peak_bytes = 0;
   Json noise;  // what session.json keeps of it
   trace::Metrics sleep;
+  trace::Metrics freezes;
 };
 
 core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, const RunRequest& request, SessionDraft& draft,
@@ -131,6 +132,7 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
   store_calls(draft.sink(), measured.loop.plain, kPlain, {}, noise.cause_of_block);
   store_calls(draft.sink(), measured.loop.instrumented, kInstrumented, watched.sums);
   measured.sleep = std::move(watched.sleep);
+  measured.freezes = blocks.freezes();
   store_phases(draft, measured.loop);
   return measured;
 }
@@ -311,7 +313,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   draft.manifest().outcome.noise = measured.noise;
   draft.manifest().outcome.isolation = isolation.describe();
   draft.manifest().outcome.work = model_work(plan.graph, model.inputs);
-  RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt, measured.sleep};
+  RunFacts facts{model.batch, rss_load_bytes, measured.rss_peak_bytes, std::nullopt, measured.sleep, measured.freezes};
   const double median_ns = median_of(measured.loop.plain);
   if (request.profile && !services.stopping()) {
     live.phase("profiling");

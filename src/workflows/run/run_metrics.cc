@@ -17,6 +17,7 @@ trace::Metrics own_metrics(const RunFacts& facts) {
   out.push_back({"memory.rss_load_bytes", static_cast<double>(facts.rss_load_bytes), "bytes", {}, {}});
   if (facts.profile_slowdown_ratio) out.push_back({"profile.slowdown_ratio", *facts.profile_slowdown_ratio, "ratio", {}, {}});
   out.insert(out.end(), facts.sleep.begin(), facts.sleep.end());
+  out.insert(out.end(), facts.freezes.begin(), facts.freezes.end());
   return out;
 }
 

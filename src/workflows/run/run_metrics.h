@@ -20,7 +20,8 @@ struct RunFacts {
   std::int64_t rss_load_bytes = 0;  // resident when the model was loaded and its inputs bound
   std::int64_t rss_peak_bytes = 0;  // largest up to the end of the measurement
   std::optional<double> profile_slowdown_ratio;
-  trace::Metrics sleep;  // what the caller slept for, where it was watched
+  trace::Metrics sleep;    // what the caller slept for, where it was watched
+  trace::Metrics freezes;  // of its control group, where they would be noticed
 };
 
 // Every metric of a run, computed from the open bundle (flush() first), `loaded` from its path.

@@ -4,12 +4,25 @@
 
 namespace aaco::workflows {
 
-LoopBlocks::LoopBlocks() : account_(collectors::BlockAccount::open({}, ::getpid(), ::gettid())) {}
+LoopBlocks::LoopBlocks()
+    : freezer_({}, 0),
+      frozen_before_ns_(freezer_.frozen_ns()),
+      account_(collectors::BlockAccount::open({}, ::getpid(), ::gettid())) {
+  if (frozen_before_ns_) frozen_ns_ = 0;
+}
 
 void LoopBlocks::end_block(std::int64_t number, bool instrumented, std::int64_t start_ns, std::int64_t end_ns,
                            std::int64_t calls) {
   Block block;
   account_->end(block.row);
+  if (freezer_.used()) {
+    const auto now_ns = freezer_.frozen_ns();
+    if (!instrumented) {
+      ++freezes_;
+      if (now_ns && frozen_before_ns_) *frozen_ns_ += *now_ns - *frozen_before_ns_;
+    }
+    frozen_before_ns_ = now_ns;
+  }
   block.row.stops = stops_.count() - stops_before_;
   block.row.block = number;
   block.row.start_ns = start_ns;
@@ -17,6 +30,16 @@ void LoopBlocks::end_block(std::int64_t number, bool instrumented, std::int64_t 
   block.row.call_count = calls;
   block.instrumented = instrumented;
   blocks_.push_back(block);
+}
+
+trace::Metrics LoopBlocks::freezes() const {
+  trace::Metrics out;
+  if (!freezer_.recorded()) return out;
+  out.push_back({"process.freezes_count", static_cast<double>(freezes_), "count", {}, {}});
+  // Frozen through a group of version 1, whose time is not counted, the other hierarchy counts none.
+  if (frozen_ns_ && (freezes_ == 0 || *frozen_ns_ > 0))
+    out.push_back({"process.frozen_ns", static_cast<double>(*frozen_ns_), "ns", {}, {}});
+  return out;
 }
 
 void LoopBlocks::store(trace::Sink& sink) {

@@ -156,6 +156,10 @@ double stopped_share(const MeasuredProgram& is) {
   return std::max(recorded, is.stopped.value_or(0));
 }
 
+double frozen_share(const MeasuredProgram& is) {
+  return is.waits && is.wall_ns > 0 ? std::min(1.0, is.waits->frozen_ns / is.wall_ns) : 0;
+}
+
 // Of the program itself where its states or sleeps are known. Pressure and iowait are those of the whole machine.
 std::optional<Limit> storage_limit(const Facts& facts, const MeasuredProgram& is) {
   if (is.waits && is.wall_ns > 0) {
@@ -215,6 +219,10 @@ Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
     return {"process_stopped", "stops (SIGSTOP)",
             fmt::format("Processes of the program were stopped by a signal (SIGSTOP, a terminal, a debugger) for {} of the time.",
                         core::format_percent(stopped))};
+  if (const double frozen = frozen_share(is); frozen >= kStopped)
+    return {"process_frozen", "freezes (cgroup freezer)",
+            fmt::format("Threads of the program were frozen by the freezer of their control group for {} of the time.",
+                        core::format_percent(frozen))};
   if (waits_runnable(is) && takes_turns(is)) return turns(is);
   if (waits_runnable(is))
     return {"cpu_contention", "waiting for a CPU", "Runnable threads waited because no CPU that they may use was free."};
@@ -227,7 +235,10 @@ Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
   if (is.cpus && is.cores >= kCpusBusy * *is.cpus)
     return computing(facts, is, "CPU computation", "All CPUs that the program may use were busy with it.");
   if (is.cores >= 0.9 && is.cores <= 1.1)
-    return computing(facts, is, "one CPU", "About one CPU was busy throughout: one thread, or one process after another.");
+    return computing(
+        facts, is, "one CPU",
+        "About one CPU was busy throughout: one thread, one process after another, or threads that take turns (a lock)." +
+            (is.waits ? " Slept, summed over threads: " + is.waits->text + "." : std::string()));
   if (is.unsampled >= kMostlyUnsampled && counts_unsampled(is) && !is.waits)
     return {"inconclusive", "",
             "Cannot tell: processes too short to be sampled used much of the CPU time, and what they waited for is unknown."};

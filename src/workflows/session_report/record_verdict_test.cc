@@ -127,6 +127,7 @@ TEST(RecordVerdict, EventsNameWhatItSleptFor) {
   EXPECT_EQ(lock.limit(), "host_waiting");
   EXPECT_THAT(record_verdict(lock.model)->why.text, HasSubstr("lock or hand-over between threads (futex) 24.0 s, timer"));
   EXPECT_EQ(watched(0.02, {{"off_cpu", "stopped", "", 3, 5'000'000'000, 0, 0}}).limit(), "process_stopped");
+  EXPECT_EQ(watched(0.02, {{"off_cpu", "frozen", "", 3, 5'000'000'000, 0, 0}}).limit(), "process_frozen");
   EXPECT_EQ(watched(0.77, {{"off_cpu", "sleep", "wait4", 9, 5'840'000'000, 0, 0},
                            {"run_queue", "preempted", "", 9, 1'200'000'000, 0, 0}})
                 .metric("process.cpu_unsampled_ratio", 0.9)

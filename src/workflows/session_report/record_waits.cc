@@ -32,6 +32,7 @@ std::string_view meaning_of(const Reason& reason) {
     case SleepReason::event: return "event";
     case SleepReason::io: return "pipe or network";
     case SleepReason::stopped: return "stopped";
+    case SleepReason::frozen: return "frozen";
     case SleepReason::page_faults:
     case SleepReason::unknown: break;
   }
@@ -58,6 +59,7 @@ std::optional<RecordedWaits> recorded_waits(const std::optional<report::Operatin
     if (reason.kind != "off_cpu" || reason.total_ns <= 0) continue;
     const auto ns = static_cast<double>(reason.total_ns);
     if (reason.detail == "stopped" || reason.detail == "traced") waits.stopped_ns += ns;
+    if (reason.detail == "frozen") waits.frozen_ns += ns;
     if (is_storage(reason)) {
       waits.storage_ns += ns;
       if (waits.storage_text.empty())

@@ -9,8 +9,8 @@ namespace aaco::workflows {
 
 // What the threads of a recorded program slept for, from the scheduler's events (--ebpf). Sums over threads.
 struct RecordedWaits {
-  double storage_ns = 0, stopped_ns = 0, run_queue_ns = 0;  // run_queue_ns: runnable without a CPU
-  std::string storage_text;                                 // "io in fsync 3.82 s"
+  double storage_ns = 0, stopped_ns = 0, frozen_ns = 0, run_queue_ns = 0;  // run_queue_ns: runnable without a CPU
+  std::string storage_text;                                                // "io in fsync 3.82 s"
   std::string text;  // the longest of all: "lock or hand-over (futex) 24.0 s, timer (clock_nanosleep) 5.98 s"
 };
 // Empty without events.

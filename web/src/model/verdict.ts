@@ -44,8 +44,9 @@ export interface Cause {
 
 export interface RootCause {
   of?: string;
+  averaged_sessions?: { baseline: number; candidate: number };
   causes?: Cause[];
-  decomposition?: { baseline_ns: number; candidate_ns: number; delta_ns: number; parts: Part[]; unexplained_ns: number };
+  decomposition?: { baseline_ns: number; candidate_ns: number; delta_ns: number; parts: Part[]; unexplained_ns: number; profile_scale_ratio?: number };
   order?: { signal: string; since_ns: number; baseline: number; candidate: number }[];
   chain?: { at_ns: number; what: string }[];
 }

@@ -1,0 +1,100 @@
+#include "analytics/rootcause/account_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analytics/rootcause/cause_evidence.h"
+#include "analytics/rootcause/sides_testing.h"
+
+namespace aaco::analytics::rootcause {
+namespace {
+
+TEST(Causes, EachHasItsOwnEvidence) {
+  Side b = calm();
+  b.call_ns = b.account->wall_ns = 2000;
+  b.account->wait_ns = 500, b.account->blocked_ns = 300, b.account->cpu_ns = 1200;
+  const Decomposition difference = *decompose(calm(), b);
+  const auto causes = find_causes(calm(), b, difference, {}, book(), nullptr);
+  ASSERT_GE(causes.size(), 2U);
+  for (const Cause& one : causes)
+    for (const Cause& other : causes)
+      EXPECT_TRUE(one.id == other.id || one.share_ratio == 0 || one.evidence != other.evidence) << one.id << " " << other.id;
+  for (const Cause& one : causes) {
+    ASSERT_FALSE(one.evidence.empty()) << one.id;
+    const bool waits = one.id == "cpu_contention" || one.id == "cpu_placement";
+    EXPECT_EQ(one.evidence.front().starts_with("waiting for a CPU"), waits) << one.id << ": " << one.evidence.front();
+  }
+}
+
+TEST(Causes, ACauseWithoutAPartSaysSo) {
+  Side b = calm();
+  b.call_ns = b.account->wall_ns = b.account->cpu_ns.emplace(1500);
+  const auto evidence = evidence_of_cause("storage", calm(), b, *decompose(calm(), b));
+  EXPECT_THAT(evidence, testing::ElementsAre(testing::HasSubstr("no part of the difference is its own")));
+  EXPECT_EQ(share_of_cause("storage", *decompose(calm(), b)), 0);
+}
+
+// The learned ranking, where it contradicts the account, gives way.
+TEST(AccountRules, TheRankingFollowsTheParts) {
+  Side a = calm(), b = calm();
+  b.call_ns = b.account->wall_ns = 2000;
+  b.account->blocked_ns = 590, b.account->cpu_ns = 1410;
+  a.account->process_cpu_ns = 1000, b.account->process_cpu_ns = 1410;  // one thread
+  Weights weights = {{"slower_execution", 0.6}, {"host_waiting", 0.3}, {"storage", 0.1}};
+  apply_account(a, b, *decompose(a, b), weights);
+  EXPECT_GT(weights["host_waiting"], weights["slower_execution"]);
+  EXPECT_GT(weights["slower_execution"], 0.05) << "41 % of the difference";
+  EXPECT_NEAR(weights["host_waiting"] / weights["storage"], 3, 1e-9) << "within a kind the ranking stays";
+  b.account->blocked_ns = 500, b.account->cpu_ns = b.account->process_cpu_ns = 1500;
+  weights = {{"slower_execution", 0.6}, {"host_waiting", 0.4}};
+  apply_account(a, b, *decompose(a, b), weights);
+  EXPECT_NEAR(weights["slower_execution"], 0.6, 1e-9) << "as large: no contradiction";
+}
+
+TEST(AccountRules, WorkAroundTheModelNeedsAProfiledPass) {
+  Side a = calm(), b = calm();
+  b.call_ns = b.account->wall_ns = b.account->cpu_ns.emplace(1500);
+  b.account->process_cpu_ns = 3000;
+  Weights weights = {{"host_computing", 0.6}, {"interrupts", 0.4}};
+  apply_account(a, b, *decompose(a, b), weights);
+  EXPECT_FALSE(weights.contains("host_computing"));
+  EXPECT_NEAR(weights["slower_execution"], 0.6, 1e-9);
+  b.account->minor_faults = 100, b.account->system_ns = 400;  // page faults are the host's work
+  weights = {{"host_computing", 0.6}, {"interrupts", 0.4}};
+  apply_account(a, b, *decompose(a, b), weights);
+  EXPECT_TRUE(weights.contains("host_computing"));
+}
+
+TEST(CauseEvidence, ASettingExplainsWhatIsNotWaiting) {
+  Side b = calm();
+  b.call_ns = b.account->wall_ns = 2000;
+  b.account->wait_ns = 400, b.account->cpu_ns = 1600;
+  const Decomposition difference = *decompose(calm(), b);
+  EXPECT_NEAR(share_of_setting("graph_optimisation", difference), 0.6, 1e-9);
+  EXPECT_NEAR(share_of_setting("priority", difference), 0.4, 1e-9);
+  EXPECT_EQ(share_of_setting("cpu_throttling", difference), 0);
+  EXPECT_EQ(evidence_of_setting("priority", difference).size(), 1U);
+}
+
+TEST(MeanSide, IsTheMeanOfItsSessions) {
+  Side first = calm(), second = calm();
+  second.call_ns = second.account->wall_ns = 2000;
+  second.account->wait_ns = 1000;
+  second.account->stops = 1;
+  first.metrics = {{"sched.sleep_io_per_iteration_ns", 10, "ns", {}, {}}};
+  second.metrics = {{"sched.sleep_io_per_iteration_ns", 30, "ns", {}, {}}};
+  const std::vector<const Side*> both = {&first, &second};
+  const Side mean = mean_side(both, first);
+  EXPECT_EQ(mean.call_ns, 1500);
+  EXPECT_EQ(mean.account->wait_ns, 500);
+  EXPECT_EQ(mean.account->wall_ns, 1500);
+  EXPECT_FALSE(mean.account->stops) << "one session does not know it";
+  EXPECT_EQ(mean.metrics.front().value, 20);
+  const std::vector<const Side*> one = {&second};
+  EXPECT_EQ(mean_side(one, second).account->wait_ns, 1000);
+  second.account.reset();
+  EXPECT_FALSE(mean_side(both, first).account);
+}
+
+}  // namespace
+}  // namespace aaco::analytics::rootcause
