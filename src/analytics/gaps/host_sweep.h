@@ -17,8 +17,9 @@ class HostSweep {
   void open(const HostFrame& frame) {
     move_to(frame.start_ns);
     if (frame.end_ns <= now_) return;
-    const bool covered = frame.weak && !stack_.empty() && !stack_.back().weak;
-    stack_.push_back({frame.end_ns, covered ? stack_.back().cause : frame.cause, frame.weak && !covered});
+    const bool part = frame.gives_way_to && !stack_.empty() && stack_.back().cause == *frame.gives_way_to;
+    const bool covered = part || (frame.weak && !stack_.empty() && !stack_.back().weak);
+    stack_.push_back({frame.end_ns, covered ? stack_.back().cause : frame.cause, part ? stack_.back().weak : frame.weak && !covered});
   }
   void move_to(std::int64_t time_ns) {
     time_ns = std::min(time_ns, until_);

@@ -56,9 +56,12 @@ HostFrame GapExplainer::frame_of(const Call& call, const Gap& gap) const {
     return {call.start_ns, call.end_ns, earlier_launch_cause(call), false};
   const bool sets_up =
       call.is_runtime() && *call.cause == own.allocation && length >= kSetUpCallNs && gap.launch && gap.launch->is_first;
-  const CauseIndex cause = sets_up ? own.first_allocation : *call.cause;
+  // The first collective of a communicator makes its connections.
+  const bool connects = *call.cause == own.collective_launch && length >= kSetUpCollectiveNs && is_first_call(call);
+  const CauseIndex cause = sets_up ? own.first_allocation : connects ? own.library_initialisation : *call.cause;
+  const NamedCause& named = book_->at(cause);
   // A system call inside a call of a library is how that library does its work.
-  return {call.start_ns, call.end_ns, cause, book_->at(cause).weak || call.domain == HostDomain::os};
+  return {call.start_ns, call.end_ns, cause, named.weak || call.domain == HostDomain::os, named.gives_way_to};
 }
 
 // A launch is a cause of its own where it is long: it loads code, or is blocked.
@@ -188,14 +191,16 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
     shares = host_time(frames, gap.start_ns, until, program ? own.python : own.unknown);
     const CauseIndex most = shares.empty() ? own.launch : largest(shares);
     if (most == own.python || most == own.framework || most == own.unknown)
-      if (const auto found = named_frames(gap); !found.empty()) {
-        const Call* frame = found.back();
+      if (const auto found = named_frames(gap); !found.named.empty()) {
+        const Call* frame = found.named.back();
         const CauseIndex cause = frame_cause(*frame, gap);
         frames_.push_back({frame->start_ns, frame->end_ns, cause, false});
+        for (const Call* other : found.operators)
+          if (other != frame) frames_.push_back({other->start_ns, other->end_ns, frame_cause(*other, gap), false});
         sort_frames(frames_);
         shares = host_time(frames_, gap.start_ns, until, program ? own.python : own.unknown);
         named = NamedFrame{cause, frame->name, frame->start_ns, frame->end_ns};
-        chain = chain_of(found);
+        chain = chain_of(found.named);
       }
   } else
     add_share(shares, own.unknown, length);

@@ -87,6 +87,49 @@ TEST_F(NamedGapTest, OperatorWithoutLaunchComputesOnTheHost) {
   EXPECT_EQ(cause(), "host-operator");
   EXPECT_EQ(evidence(), "aten::sort");
 }
+TEST_F(NamedGapTest, OperatorsOfTheCpuTogetherFillAGap) {
+  launch(10.9, 10.95).call("python", "train.py(12): main", 0, 20);
+  for (int i = 0; i < 4; ++i) call("cpu_op", i % 2 == 0 ? "aten::sort" : "aten::multinomial", 1.1 + 2.4 * i, 3.4 + 2.4 * i);
+  EXPECT_EQ(cause(), "host-operator") << "none of them has half of the gap";
+}
+TEST_F(NamedGapTest, NeighbourOfANamedOperatorIsNoDispatch) {
+  launch(10.9, 10.95).call("cpu_op", "aten::sort", 1, 7).call("cpu_op", "aten::multinomial", 7, 10.5);
+  EXPECT_EQ(cause(), "host-operator");
+  EXPECT_EQ(explained_.row.host_cause_ns, ns(9.5));
+}
+TEST_F(NamedGapTest, ShortOperatorsAreDispatch) {
+  launch(10.9, 10.95);
+  for (int i = 0; i < 19; ++i) call("cpu_op", "aten::view", 1.1 + 0.5 * i, 1.5 + 0.5 * i);
+  EXPECT_EQ(cause(), "framework");
+}
+TEST_F(NamedGapTest, FirstCollectiveMakesConnections) {
+  gap_.end_ns = ns(21);
+  launch(20.9, 20.95).call("cpu_op", "c10d::allreduce_", 1, 20.5).call("cpu_op", "nccl:all_reduce", 1.1, 20.4);
+  EXPECT_EQ(cause(), "library-initialisation");
+}
+TEST_F(NamedGapTest, LaterCollectiveMakesNone) {
+  gap_.end_ns = ns(21);
+  call("cpu_op", "c10d::allreduce_", 0.2, 0.3).launch(20.9, 20.95).call("cpu_op", "c10d::allreduce_", 1, 20.5);
+  EXPECT_EQ(cause(), "collective-launch");
+}
+TEST_F(NamedGapTest, CollectivesOfTheHostWaitForOtherRanks) {
+  launch(10.9, 10.95).call("python", "torch/distributed/distributed_c10d.py(4521): barrier", 1, 10.6).call("cpu_op", "gloo:barrier", 1.1, 10.5);
+  EXPECT_EQ(cause(), "peer-wait");
+}
+TEST_F(NamedGapTest, LockOfAQueueIsAWaitForWork) {
+  launch(10.9, 10.95).call("python", "queue.py(154): get", 1, 10.7).call("python", "threading.py(327): wait", 1.1, 10.6);
+  call("python", "<built-in method acquire of _thread.lock object>", 1.2, 10.5);
+  EXPECT_EQ(cause(), "event-wait");
+}
+TEST_F(NamedGapTest, LockOfALoadersQueueIsLoading) {
+  launch(10.9, 10.95).call("python", "torch/utils/data/dataloader.py(1300): _get_data", 1, 10.8);
+  call("python", "queue.py(154): get", 1.1, 10.7).call("python", "threading.py(327): wait", 1.2, 10.6);
+  EXPECT_EQ(cause(), "data-loading");
+}
+TEST_F(NamedGapTest, LockWithoutAQueueStaysALock) {
+  launch(10.9, 10.95).call("python", "my_queue.py(9): drain", 1, 10.7).call("python", "threading.py(327): wait", 1.2, 10.6);
+  EXPECT_EQ(cause(), "lock");
+}
 TEST_F(NamedGapTest, FunctionThatLaunchesIsNotNamed) {
   launch(10.9, 10.95).call("hip", "hipLaunchKernel", 0.5, 0.6).call("python", "model.py(9): forward", 0.7, 12);
   EXPECT_EQ(cause(), "python") << "it ends after the launch";
