@@ -167,6 +167,7 @@ class GapExplainer {
   void name_cause(const Candidate& candidate, Decision& decision, Explained& out);
   [[nodiscard]] const std::vector<HostFrame>& frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns);
   void spread_warmup(std::vector<HostFrame>& frames) const;
+  bool add_search(const Gap& gap, std::vector<HostFrame>& frames) const;
   [[nodiscard]] HostFrame frame_of(const Call& call, const Gap& gap) const;
   [[nodiscard]] HostFrame launch_frame(const Gap& gap) const;
   [[nodiscard]] CauseIndex long_launch_cause(const Gap& gap) const;
@@ -175,7 +176,7 @@ class GapExplainer {
   [[nodiscard]] std::optional<CauseIndex> scheduled_cause(const Candidate& candidate) const;
   struct NamedFrames {
     std::vector<const Call*> named;
-    std::vector<const Call*> operators;  // each of kLongOperatorNs or more
+    std::vector<const Call*> others;  // each of kLongOperatorNs or more
   };
   [[nodiscard]] NamedFrames named_frames(const Gap& gap) const;
   [[nodiscard]] CauseIndex frame_cause(const Call& frame, const Gap& gap) const;

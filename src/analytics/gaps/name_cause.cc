@@ -108,6 +108,22 @@ void GapExplainer::spread_warmup(std::vector<HostFrame>& frames) const {
   }
 }
 
+// An operator that takes milliseconds on the host before a kernel that never ran, and has launched others before it, tries
+// algorithms: cuDNN and MIOpen do so at the first call for a shape.
+bool GapExplainer::add_search(const Gap& gap, std::vector<HostFrame>& frames) const {
+  if (!gap.launch || !gap.launch->is_first || gap.launch->start_ns - gap.start_ns < kLongLaunchNs) return false;
+  const Call* innermost = nullptr;
+  for (const Call& call : calls_) {
+    if (call.domain != HostDomain::cpu_op || call.rank != gap.rank || call.thread_id != gap.launch->thread_id) continue;
+    if (call.start_ns >= gap.start_ns || call.end_ns < gap.launch->end_ns || call.cause != book_->own().framework) continue;
+    if (innermost == nullptr || call.start_ns >= innermost->start_ns) innermost = &call;
+  }
+  if (innermost == nullptr) return false;
+  frames.push_back({innermost->start_ns, innermost->end_ns, book_->own().first_use, false});
+  sort_frames(frames);
+  return true;
+}
+
 // Calls of other threads that hold up the whole process.
 std::optional<HostShare> GapExplainer::elsewhere(const Gap& gap, std::int64_t thread_id) const {
   std::vector<HostShare> found;
@@ -189,13 +205,17 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
     const bool program = dispatchers_.contains({gap.rank, thread->second}) &&
                          (python_ranks_.contains(gap.rank) || longest_silence(frames, gap.start_ns, until) <= kSilenceNs);
     shares = host_time(frames, gap.start_ns, until, program ? own.python : own.unknown);
-    const CauseIndex most = shares.empty() ? own.launch : largest(shares);
+    CauseIndex most = shares.empty() ? own.launch : largest(shares);
+    if (most == own.framework && add_search(gap, frames_)) {
+      shares = host_time(frames_, gap.start_ns, until, program ? own.python : own.unknown);
+      most = largest(shares);
+    }
     if (most == own.python || most == own.framework || most == own.unknown)
       if (const auto found = named_frames(gap); !found.named.empty()) {
         const Call* frame = found.named.back();
         const CauseIndex cause = frame_cause(*frame, gap);
         frames_.push_back({frame->start_ns, frame->end_ns, cause, false});
-        for (const Call* other : found.operators)
+        for (const Call* other : found.others)
           if (other != frame) frames_.push_back({other->start_ns, other->end_ns, frame_cause(*other, gap), false});
         sort_frames(frames_);
         shares = host_time(frames_, gap.start_ns, until, program ? own.python : own.unknown);

@@ -130,6 +130,38 @@ TEST_F(NamedGapTest, LockWithoutAQueueStaysALock) {
   launch(10.9, 10.95).call("python", "my_queue.py(9): drain", 1, 10.7).call("python", "threading.py(327): wait", 1.2, 10.6);
   EXPECT_EQ(cause(), "lock");
 }
+TEST_F(NamedGapTest, OperatorThatTriesNewKernelsSearches) {
+  launch(10.9, 10.95).call("cpu_op", "aten::cudnn_convolution", 0.2, 40).call("hip", "hipLaunchKernel", 0.5, 0.6);
+  EXPECT_EQ(cause(), "framework") << "the kernel ran before";
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "first-use");
+}
+TEST_F(NamedGapTest, ModuleAroundANewKernelSearchesNothing) {
+  launch(10.9, 10.95).call("python", "nn.Module: Net_0", 0.2, 40).call("cpu_op", "aten::relu", 10.7, 11.2);
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "framework");
+}
+TEST_F(NamedGapTest, FunctionsBesideANamedOneAreNamedToo) {
+  launch(10.9, 10.95).call("python", "worker.py(5): run", 0, 20).call("python", "scheduler.py(80): schedule", 1, 7);
+  call("python", "model_runner.py(310): _prepare_inputs", 7, 10.8);
+  EXPECT_EQ(cause(), "host-code");
+  EXPECT_EQ(explained_.row.host_cause_ns, ns(9.8));
+}
+TEST_F(NamedGapTest, ReadingWeightsIsNoCheckpoint) {
+  launch(10.9, 10.95).call("python", "transformers/modeling_utils.py(3900): from_pretrained", 0, 10.8);
+  call("python", "safetensors/torch.py(315): load_file", 1, 10.7);
+  EXPECT_EQ(cause(), "model-loading");
+}
+TEST_F(NamedGapTest, FlushInsideACheckpointIsWritingIt) {
+  launch(10.9, 10.95).call("python", "torch/distributed/checkpoint/state_dict_saver.py(170): save", 0, 10.8);
+  call("python", "torch/distributed/checkpoint/filesystem.py(600): write_data", 1, 10.7);
+  call("python", "<built-in function fsync>", 1.1, 10.6);
+  EXPECT_EQ(cause(), "checkpoint");
+}
+TEST_F(NamedGapTest, FlushOutsideACheckpointIsStorage) {
+  launch(10.9, 10.95).call("python", "results.py(8): flush", 1, 10.7).call("python", "<built-in function fsync>", 1.1, 10.6);
+  EXPECT_EQ(cause(), "disk");
+}
 TEST_F(NamedGapTest, FunctionThatLaunchesIsNotNamed) {
   launch(10.9, 10.95).call("hip", "hipLaunchKernel", 0.5, 0.6).call("python", "model.py(9): forward", 0.7, 12);
   EXPECT_EQ(cause(), "python") << "it ends after the launch";

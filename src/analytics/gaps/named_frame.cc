@@ -45,6 +45,7 @@ GapExplainer::NamedFrames GapExplainer::named_frames(const Gap& gap) const {
   if (const auto starts = launch_starts_.find({gap.rank, launch.thread_id}); starts != launch_starts_.end())
     for (const std::int64_t start : starts->second)
       if (start < launch.start_ns) since = std::max(since, start);
+  const Call* longest = nullptr;  // of the operators
   std::int64_t computed_ns = 0, counted_until = INT64_MIN;
   for (const Call& call : calls_) {
     if (call.is_runtime() || call.is_overhead() || call.domain == HostDomain::os || call.rank != gap.rank ||
@@ -53,8 +54,10 @@ GapExplainer::NamedFrames GapExplainer::named_frames(const Gap& gap) const {
     if (call.start_ns < since || call.end_ns > launch.start_ns) continue;
     const std::int64_t start = std::max(call.start_ns, gap.start_ns), overlap = call.end_ns - start;
     if (2 * overlap >= waited) found.named.push_back(&call);
-    if (call.domain != HostDomain::cpu_op || overlap < kLongOperatorNs || call.cause != book_->own().framework) continue;
-    found.operators.push_back(&call);
+    if (overlap < kLongOperatorNs || (call.cause && !book_->at(*call.cause).weak)) continue;
+    found.others.push_back(&call);
+    if (call.domain != HostDomain::cpu_op) continue;
+    if (longest == nullptr || call.end_ns - call.start_ns > longest->end_ns - longest->start_ns) longest = &call;
     computed_ns += std::max<std::int64_t>(0, call.end_ns - std::max(start, counted_until));  // in order of start
     counted_until = std::max(counted_until, call.end_ns);
   }
@@ -62,8 +65,7 @@ GapExplainer::NamedFrames GapExplainer::named_frames(const Gap& gap) const {
   std::stable_sort(found.named.begin(), found.named.end(), longer);
   const bool in_operators = std::any_of(found.named.begin(), found.named.end(),
                                         [](const Call* call) { return call->domain == HostDomain::cpu_op; });
-  if (!in_operators && 2 * computed_ns >= waited)
-    found.named.push_back(*std::min_element(found.operators.begin(), found.operators.end(), longer));
+  if (!in_operators && 2 * computed_ns >= waited) found.named.push_back(longest);
   return found;
 }
 
