@@ -54,6 +54,9 @@ HostFrame GapExplainer::frame_of(const Call& call, const Gap& gap) const {
   const std::int64_t length = call.end_ns - call.start_ns;
   if (call.is_runtime() && *call.cause == own.launch && length >= kLongLaunchNs)
     return {call.start_ns, call.end_ns, earlier_launch_cause(call), false};
+  // A runtime call of milliseconds that no pattern knows is no dispatch: it is named.
+  if (call.is_runtime() && *call.cause == own.framework && length >= kLongLaunchNs)
+    return {call.start_ns, call.end_ns, own.host_code, false};
   const bool sets_up =
       call.is_runtime() && *call.cause == own.allocation && length >= kSetUpCallNs && gap.launch && gap.launch->is_first;
   // The first collective of a communicator makes its connections.

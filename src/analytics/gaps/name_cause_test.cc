@@ -2,57 +2,10 @@
 
 #include <algorithm>
 
-#include "analytics/gaps.h"
-#include "tests/support/source_dir.h"
+#include "analytics/gaps/testing/named_gap.h"
 
 namespace aaco::analytics::gaps {
 namespace {
-
-// A gap from 1 to 11 ms; times of calls in ms.
-class NamedGapTest : public testing::Test {
- public:
-  void SetUp() override {
-    auto loaded = CauseBook::load(AACO_SOURCE_DIR "/data/gaps/causes.yaml");
-    ASSERT_TRUE(loaded) << loaded.error().text();
-    book_ = std::move(*loaded);
-    explainer_.emplace(names_, &book_);
-    gap_ = {0, 0, ns(1), ns(11), names_.intern("before"), names_.intern("after"), std::nullopt};
-    explainer_->still_idle({{0, ns(1)}});
-  }
-  static std::int64_t ns(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
-  NamedGapTest& launch(double start_ms, double end_ms, const char* api = "hipLaunchKernel") {
-    gap_.launch = NextLaunch{ns(start_ms), ns(end_ms), 1, names_.intern(api), false, false, false};
-    return *this;
-  }
-  NamedGapTest& call(const char* domain, const char* name, double start_ms, double end_ms, std::int64_t thread = 1) {
-    trace::ApiCallRow row;
-    row.domain = names_.intern(domain);
-    row.name = names_.intern(name);
-    row.thread_id = thread;
-    row.start_ns = ns(start_ms);
-    row.end_ns = ns(end_ms);
-    explainer_->add_call(row);
-    return *this;
-  }
-  std::string cause() {
-    explained_ = explainer_->explain(gap_);
-    std::int64_t sum = 0;
-    for (const HostShare& share : explained_.host) sum += share.time_ns;
-    EXPECT_EQ(sum, gap_.end_ns - gap_.start_ns) << "the shares are the whole gap";
-    return std::string(names_.text(explained_.row.host_cause));
-  }
-  // Of a gap with a launch of 9.8 ms, during which another thread was in a call.
-  std::string cause_behind(const char* name, double start_ms, double end_ms) {
-    return launch(1.1, 10.9).call("hip", name, start_ms, end_ms, 2).cause();
-  }
-  [[nodiscard]] std::string evidence() const { return std::string(names_.text(explained_.row.evidence)); }
-
-  trace::NameTable names_;
-  CauseBook book_;
-  std::optional<GapExplainer> explainer_;
-  Gap gap_;
-  Explained explained_;
-};
 
 TEST_F(NamedGapTest, DataLoaderAroundManyOperators) {
   launch(10.9, 10.95).call("python", "torch/utils/data/dataloader.py(701): __next__", 0.5, 10.8);
@@ -86,81 +39,6 @@ TEST_F(NamedGapTest, OperatorWithoutLaunchComputesOnTheHost) {
   launch(10.9, 10.95).call("python", "nms.py(3): rank", 0.8, 10.6).call("cpu_op", "aten::sort", 1, 10.5);
   EXPECT_EQ(cause(), "host-operator");
   EXPECT_EQ(evidence(), "aten::sort");
-}
-TEST_F(NamedGapTest, OperatorsOfTheCpuTogetherFillAGap) {
-  launch(10.9, 10.95).call("python", "train.py(12): main", 0, 20);
-  for (int i = 0; i < 4; ++i) call("cpu_op", i % 2 == 0 ? "aten::sort" : "aten::multinomial", 1.1 + 2.4 * i, 3.4 + 2.4 * i);
-  EXPECT_EQ(cause(), "host-operator") << "none of them has half of the gap";
-}
-TEST_F(NamedGapTest, NeighbourOfANamedOperatorIsNoDispatch) {
-  launch(10.9, 10.95).call("cpu_op", "aten::sort", 1, 7).call("cpu_op", "aten::multinomial", 7, 10.5);
-  EXPECT_EQ(cause(), "host-operator");
-  EXPECT_EQ(explained_.row.host_cause_ns, ns(9.5));
-}
-TEST_F(NamedGapTest, ShortOperatorsAreDispatch) {
-  launch(10.9, 10.95);
-  for (int i = 0; i < 19; ++i) call("cpu_op", "aten::view", 1.1 + 0.5 * i, 1.5 + 0.5 * i);
-  EXPECT_EQ(cause(), "framework");
-}
-TEST_F(NamedGapTest, FirstCollectiveMakesConnections) {
-  gap_.end_ns = ns(21);
-  launch(20.9, 20.95).call("cpu_op", "c10d::allreduce_", 1, 20.5).call("cpu_op", "nccl:all_reduce", 1.1, 20.4);
-  EXPECT_EQ(cause(), "library-initialisation");
-}
-TEST_F(NamedGapTest, LaterCollectiveMakesNone) {
-  gap_.end_ns = ns(21);
-  call("cpu_op", "c10d::allreduce_", 0.2, 0.3).launch(20.9, 20.95).call("cpu_op", "c10d::allreduce_", 1, 20.5);
-  EXPECT_EQ(cause(), "collective-launch");
-}
-TEST_F(NamedGapTest, CollectivesOfTheHostWaitForOtherRanks) {
-  launch(10.9, 10.95).call("python", "torch/distributed/distributed_c10d.py(4521): barrier", 1, 10.6).call("cpu_op", "gloo:barrier", 1.1, 10.5);
-  EXPECT_EQ(cause(), "peer-wait");
-}
-TEST_F(NamedGapTest, LockOfAQueueIsAWaitForWork) {
-  launch(10.9, 10.95).call("python", "queue.py(154): get", 1, 10.7).call("python", "threading.py(327): wait", 1.1, 10.6);
-  call("python", "<built-in method acquire of _thread.lock object>", 1.2, 10.5);
-  EXPECT_EQ(cause(), "event-wait");
-}
-TEST_F(NamedGapTest, LockOfALoadersQueueIsLoading) {
-  launch(10.9, 10.95).call("python", "torch/utils/data/dataloader.py(1300): _get_data", 1, 10.8);
-  call("python", "queue.py(154): get", 1.1, 10.7).call("python", "threading.py(327): wait", 1.2, 10.6);
-  EXPECT_EQ(cause(), "data-loading");
-}
-TEST_F(NamedGapTest, LockWithoutAQueueStaysALock) {
-  launch(10.9, 10.95).call("python", "my_queue.py(9): drain", 1, 10.7).call("python", "threading.py(327): wait", 1.2, 10.6);
-  EXPECT_EQ(cause(), "lock");
-}
-TEST_F(NamedGapTest, OperatorThatTriesNewKernelsSearches) {
-  launch(10.9, 10.95).call("cpu_op", "aten::cudnn_convolution", 0.2, 40).call("hip", "hipLaunchKernel", 0.5, 0.6);
-  EXPECT_EQ(cause(), "framework") << "the kernel ran before";
-  gap_.launch->is_first = true;
-  EXPECT_EQ(cause(), "first-use");
-}
-TEST_F(NamedGapTest, ModuleAroundANewKernelSearchesNothing) {
-  launch(10.9, 10.95).call("python", "nn.Module: Net_0", 0.2, 40).call("cpu_op", "aten::relu", 10.7, 11.2);
-  gap_.launch->is_first = true;
-  EXPECT_EQ(cause(), "framework");
-}
-TEST_F(NamedGapTest, FunctionsBesideANamedOneAreNamedToo) {
-  launch(10.9, 10.95).call("python", "worker.py(5): run", 0, 20).call("python", "scheduler.py(80): schedule", 1, 7);
-  call("python", "model_runner.py(310): _prepare_inputs", 7, 10.8);
-  EXPECT_EQ(cause(), "host-code");
-  EXPECT_EQ(explained_.row.host_cause_ns, ns(9.8));
-}
-TEST_F(NamedGapTest, ReadingWeightsIsNoCheckpoint) {
-  launch(10.9, 10.95).call("python", "transformers/modeling_utils.py(3900): from_pretrained", 0, 10.8);
-  call("python", "safetensors/torch.py(315): load_file", 1, 10.7);
-  EXPECT_EQ(cause(), "model-loading");
-}
-TEST_F(NamedGapTest, FlushInsideACheckpointIsWritingIt) {
-  launch(10.9, 10.95).call("python", "torch/distributed/checkpoint/state_dict_saver.py(170): save", 0, 10.8);
-  call("python", "torch/distributed/checkpoint/filesystem.py(600): write_data", 1, 10.7);
-  call("python", "<built-in function fsync>", 1.1, 10.6);
-  EXPECT_EQ(cause(), "checkpoint");
-}
-TEST_F(NamedGapTest, FlushOutsideACheckpointIsStorage) {
-  launch(10.9, 10.95).call("python", "results.py(8): flush", 1, 10.7).call("python", "<built-in function fsync>", 1.1, 10.6);
-  EXPECT_EQ(cause(), "disk");
 }
 TEST_F(NamedGapTest, FunctionThatLaunchesIsNotNamed) {
   launch(10.9, 10.95).call("hip", "hipLaunchKernel", 0.5, 0.6).call("python", "model.py(9): forward", 0.7, 12);

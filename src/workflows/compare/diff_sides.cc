@@ -87,9 +87,9 @@ core::Status read_series(ComparedSession& session, const trace::SessionManifest&
   trace::NameTable names;
   AACO_ASSIGN(auto rows, tracelake::read_table<trace::IterationRow>(session.path, names));
   choose_iterations(session, manifest, drop_disturbed, rows, names);
-  for (const char* phase : {"measure", "step"}) {
+  for (const char* phase : {"measure", "device_step", "step"}) {
     session.iterations = analytics::metrics::durations_of(rows, names, phase);
-    session.scope = std::string_view(phase) == "step" ? "step" : "iteration";
+    session.scope = std::string_view(phase) != "measure" ? "step" : "iteration";
     if (!session.iterations.empty()) break;
   }
   if (std::any_of(session.iterations.begin(), session.iterations.end(), [](double value) { return value < 0; }))

@@ -12,6 +12,7 @@
 #include "workflows/gpu/analysis_columns.h"
 #include "workflows/gpu/collective_calls.h"
 #include "workflows/gpu/device_state.h"
+#include "workflows/gpu/device_steps.h"
 #include "workflows/gpu/gpu_books.h"
 #include "workflows/gpu/gpu_work.h"
 #include "workflows/gpu/idle_cause_names.h"
@@ -54,6 +55,7 @@ class Analyser {
         work_(names_) {}
 
   core::Result<GpuAnalysis> run() {
+    AACO_TRY(read_steps());
     AACO_TRY(find_launches());
     AACO_TRY(read_counters());
     AACO_TRY(timeline_.look_ahead(result_.has_api_calls || result_.has_causes, path_, names_, books_.kernels,
@@ -69,6 +71,16 @@ class Analyser {
   core::Status go_on() const {
     if (services_.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
     return sink_.status();
+  }
+
+  // Of the host, that came with the trace.
+  core::Status read_steps() {
+    if (options_.find_steps) return {};
+    return tracelake::scan_table<trace::IterationRow>(path_, names_, [&](std::span<const trace::IterationRow> rows) {
+      for (const auto& row : rows)
+        if (names_.text(row.phase) == "step") device_steps_.add(row);
+      return go_on();
+    });
   }
 
   core::Status find_launches() {
@@ -173,6 +185,7 @@ class Analyser {
                         const Launch* launch, bool is_copy, bool is_first) {
     const auto idle = place.fold.add(work);
     if (place.last_end_ns == INT64_MIN) place.busy_since_ns = work.start_ns;
+    if (launch != nullptr) device_steps_.add(key.first, launch->start_ns, work.start_ns, work.end_ns);
     if (is_first && launch != nullptr && launch->end_ns - launch->start_ns >= analytics::gaps::kLongLaunchNs)
       gaps_.note_first_launch(key.first, launch->start_ns);
     timeline_.add_work(key.first, work.start_ns, work.end_ns);
@@ -291,6 +304,9 @@ class Analyser {
     }
     for (const GpuOfTrace& gpu : result_.gpus) store_rates(gpu.rates, names_, sink_);
     if (!options_.keep_steps) return;
+    const auto device_steps = device_steps_.finish(stored_(names_.intern(kDeviceStep)));
+    for (const trace::IterationRow& row : device_steps) sink_.add(row);
+    result_.has_device_steps = !device_steps.empty();
     for (trace::IterationRow row : result_.steps.iterations) {
       row.phase = stored_(row.phase);
       sink_.add(row);
@@ -370,6 +386,7 @@ class Analyser {
   RowPuller<trace::SchedEventRow>* schedule_ = nullptr;
   std::map<DeviceKey, Device> devices_;
   analytics::steps::StepFinder steps_;
+  DeviceSteps device_steps_;
   RepeatedKernels repeated_;
   const GpuBooks& books_;
   analytics::gaps::GapExplainer gaps_;
