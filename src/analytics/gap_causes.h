@@ -23,8 +23,8 @@ struct NamedCause {
   std::string class_id;  // host, launch, warmup, cannot-tell
   std::string title;     // "loading and preparing data"
   std::string remedy;
-  bool weak = false;        // yields to any enclosing cause that is not
-  bool any_thread = false;  // holds up the process, whichever thread is in it
+  bool weak = false;                       // yields to any enclosing cause that is not
+  bool any_thread = false;                 // holds up the process, whichever thread is in it
   std::optional<CauseIndex> gives_way_to;  // directly inside an event of this cause it is part of that
 };
 

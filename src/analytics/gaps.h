@@ -189,10 +189,10 @@ class GapExplainer {
   const CauseBook* book_ = nullptr;
   std::vector<trace::NameId> cause_names_;  // by index in the book
   std::array<trace::NameId, kCauses> names_of_causes_;
-  std::vector<HostFrame> frames_;                   // of the gap in question
-  std::vector<Known> known_;                        // by name, of the domain it was last seen in
+  std::vector<HostFrame> frames_;                                                // of the gap in question
+  std::vector<Known> known_;                                                     // by name, of the domain it was last seen in
   std::map<std::pair<std::int32_t, std::uint32_t>, std::int64_t> other_firsts_;  // of further ranks: by rank and name
-  std::map<std::int32_t, std::int64_t> launching_;  // by rank: the thread that launched last
+  std::map<std::int32_t, std::int64_t> launching_;                               // by rank: the thread that launched last
   // By rank and thread, those with operators or Python frames: what nothing covers there is code between two of them.
   std::set<std::pair<std::int32_t, std::int64_t>> dispatchers_;
   std::set<std::int32_t> python_ranks_;  // whose Python frames were recorded

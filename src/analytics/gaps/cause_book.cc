@@ -104,29 +104,30 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
 }
 
 core::Status CauseBook::find_own(const core::YamlNode& document) {
-  const std::array<std::pair<std::string_view, CauseIndex*>, 23> needed = {{{"first-use", &own_.first_use},
-                                                                            {"launch", &own_.launch},
-                                                                            {"launch-latency", &own_.launch_latency},
-                                                                            {"device-latency", &own_.device_latency},
-                                                                            {"graph-launch", &own_.graph_launch},
-                                                                            {"synchronisation", &own_.synchronisation},
-                                                                            {"synchronous-copy", &own_.synchronous_copy},
-                                                                            {"cpu-contention", &own_.cpu_contention},
-                                                                            {"disk", &own_.disk},
-                                                                            {"sleep", &own_.sleep},
-                                                                            {"python", &own_.python},
-                                                                            {"unknown", &own_.unknown},
-                                                                            {"lock", &own_.lock},
-                                                                            {"queue-full", &own_.queue_full},
-                                                                            {"blocked-launch", &own_.blocked_launch},
-                                                                            {"framework", &own_.framework},
-                                                                            {"host-code", &own_.host_code},
-                                                                            {"host-operator", &own_.host_operator},
-                                                                            {"start-up", &own_.start_up},
-                                                                            {"allocation", &own_.allocation},
-                                                                            {"first-allocation", &own_.first_allocation},
-                                                                            {"collective-launch", &own_.collective_launch},
-                                                                            {"library-initialisation", &own_.library_initialisation}}};
+  const std::array<std::pair<std::string_view, CauseIndex*>, 23> needed = {
+      {{"first-use", &own_.first_use},
+       {"launch", &own_.launch},
+       {"launch-latency", &own_.launch_latency},
+       {"device-latency", &own_.device_latency},
+       {"graph-launch", &own_.graph_launch},
+       {"synchronisation", &own_.synchronisation},
+       {"synchronous-copy", &own_.synchronous_copy},
+       {"cpu-contention", &own_.cpu_contention},
+       {"disk", &own_.disk},
+       {"sleep", &own_.sleep},
+       {"python", &own_.python},
+       {"unknown", &own_.unknown},
+       {"lock", &own_.lock},
+       {"queue-full", &own_.queue_full},
+       {"blocked-launch", &own_.blocked_launch},
+       {"framework", &own_.framework},
+       {"host-code", &own_.host_code},
+       {"host-operator", &own_.host_operator},
+       {"start-up", &own_.start_up},
+       {"allocation", &own_.allocation},
+       {"first-allocation", &own_.first_allocation},
+       {"collective-launch", &own_.collective_launch},
+       {"library-initialisation", &own_.library_initialisation}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);
     if (!found) return document.error("cause '" + std::string(id) + "' is missing");

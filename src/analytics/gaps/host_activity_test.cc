@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "analytics/gaps/testing/named_gap.h"
+#include "analytics/gaps/named_gap_testing.h"
 
 // What the launching thread did, told from neighbouring events and from what a name gives way to.
 namespace aaco::analytics::gaps {
@@ -13,7 +13,7 @@ TEST_F(HostActivityTest, OperatorsOfTheCpuTogetherFillAGap) {
   for (int i = 0; i < 4; ++i) call("cpu_op", i % 2 == 0 ? "aten::sort" : "aten::multinomial", 1.1 + 2.4 * i, 3.4 + 2.4 * i);
   EXPECT_EQ(cause(), "host-operator") << "none of them has half of the gap";
 }
-TEST_F(HostActivityTest, NeighbourOfANamedOperatorIsNoDispatch) {
+TEST_F(HostActivityTest, NeighbourOfANamedOperatorComputesToo) {
   launch(10.9, 10.95).call("cpu_op", "aten::sort", 1, 7).call("cpu_op", "aten::multinomial", 7, 10.5);
   EXPECT_EQ(cause(), "host-operator");
   EXPECT_EQ(explained_.row.host_cause_ns, ns(9.5));
@@ -34,7 +34,9 @@ TEST_F(HostActivityTest, LaterCollectiveMakesNone) {
   EXPECT_EQ(cause(), "collective-launch");
 }
 TEST_F(HostActivityTest, CollectivesOfTheHostWaitForOtherRanks) {
-  launch(10.9, 10.95).call("python", "torch/distributed/distributed_c10d.py(4521): barrier", 1, 10.6).call("cpu_op", "gloo:barrier", 1.1, 10.5);
+  launch(10.9, 10.95)
+      .call("python", "torch/distributed/distributed_c10d.py(4521): barrier", 1, 10.6)
+      .call("cpu_op", "gloo:barrier", 1.1, 10.5);
   EXPECT_EQ(cause(), "peer-wait");
 }
 TEST_F(HostActivityTest, LockOfAQueueIsAWaitForWork) {
@@ -68,7 +70,7 @@ TEST_F(HostActivityTest, FunctionsBesideANamedOneAreNamedToo) {
   EXPECT_EQ(cause(), "host-code");
   EXPECT_EQ(explained_.row.host_cause_ns, ns(9.8));
 }
-TEST_F(HostActivityTest, ReadingWeightsIsNoCheckpoint) {
+TEST_F(HostActivityTest, ReadingWeightsLoadsAModel) {
   launch(10.9, 10.95).call("python", "transformers/modeling_utils.py(3900): from_pretrained", 0, 10.8);
   call("python", "safetensors/torch.py(315): load_file", 1, 10.7);
   EXPECT_EQ(cause(), "model-loading");

@@ -42,7 +42,8 @@ void GapExplainer::note_first_launch(std::int32_t rank, std::int64_t start_ns) {
 CauseIndex GapExplainer::earlier_launch_cause(const Call& call) const {
   if (first_launches_.contains({call.rank, call.start_ns})) return book_->own().first_use;
   for (const Call& other : calls_) {
-    if (!other.cause || other.rank != call.rank || other.thread_id == call.thread_id || !book_->at(*other.cause).any_thread) continue;
+    if (!other.cause || other.rank != call.rank || other.thread_id == call.thread_id || !book_->at(*other.cause).any_thread)
+      continue;
     if (2 * (std::min(other.end_ns, call.end_ns) - std::max(other.start_ns, call.start_ns)) >= call.end_ns - call.start_ns)
       return *other.cause;
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analytics/gaps/testing/named_gap.h"
+#include "analytics/gaps/named_gap_testing.h"
 
 namespace aaco::analytics::gaps {
 namespace {

@@ -63,8 +63,8 @@ GapExplainer::NamedFrames GapExplainer::named_frames(const Gap& gap) const {
   }
   const auto longer = [](const Call* a, const Call* b) { return a->end_ns - a->start_ns > b->end_ns - b->start_ns; };
   std::stable_sort(found.named.begin(), found.named.end(), longer);
-  const bool in_operators = std::any_of(found.named.begin(), found.named.end(),
-                                        [](const Call* call) { return call->domain == HostDomain::cpu_op; });
+  const bool in_operators =
+      std::any_of(found.named.begin(), found.named.end(), [](const Call* call) { return call->domain == HostDomain::cpu_op; });
   if (!in_operators && 2 * computed_ns >= waited) found.named.push_back(longest);
   return found;
 }

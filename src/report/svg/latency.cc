@@ -19,10 +19,14 @@ constexpr double kLatencyHeight = 400;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTallest = 3;  // times the median: what is beyond is marked at the upper edge
 
-bool measured(const IterationPoint& point) { return point.phase.starts_with("measure") || point.phase == "step" || point.phase == "device_step"; }
+bool measured(const IterationPoint& point) {
+  return point.phase.starts_with("measure") || point.phase == "step" || point.phase == "device_step";
+}
 
 std::string_view phase_colour(std::string_view phase) {
-  return phase == "warmup" ? kInkSoft : phase == "measure" || phase == "step" || phase == "device_step" ? kAccent : Svg::slot_colour(2);
+  return phase == "warmup"                                                 ? kInkSoft
+         : phase == "measure" || phase == "step" || phase == "device_step" ? kAccent
+                                                                           : Svg::slot_colour(2);
 }
 
 // Stretches of one phase in time: warm-up hatched, others than the plain measured one tinted, each with its name where it fits.

@@ -113,7 +113,10 @@ core::Status read_fingerprint(ComparedSession& session) {
   if (!core::exists(file)) return {};
   AACO_ASSIGN(const Json environment, core::read_json_file(file));
   AACO_ASSIGN(session.fingerprint, hardware::fingerprint_from_json(environment["fingerprint"]));
-  if (environment["imported"].as_bool() == true) add_traced_devices(environment, session.fingerprint);
+  if (environment["imported"].as_bool() == true) {
+    add_traced_devices(environment, session.fingerprint);
+    add_recording_facts(environment["files"], session.fingerprint);
+  }
   return {};
 }
 

@@ -2,10 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "stats/robust.h"
+#include "tracelake/lake.h"
 
 namespace aaco::workflows {
+
+core::Status DeviceSteps::read(const std::string& path, trace::NameTable& names) {
+  return tracelake::scan_table<trace::IterationRow>(path, names, [&](std::span<const trace::IterationRow> rows) -> core::Status {
+    for (const auto& row : rows)
+      if (names.text(row.phase) == "step") add(row);
+    return {};
+  });
+}
 
 void DeviceSteps::add(const trace::IterationRow& step) {
   if (step.duration_ns < 0 || count_ >= kMaxSteps) return;
@@ -60,6 +70,12 @@ std::vector<trace::IterationRow> DeviceSteps::finish(trace::NameId phase) const 
   }
   if (!ahead) rows.clear();
   return rows;
+}
+
+bool DeviceSteps::store(trace::NameId phase, trace::Sink& sink) const {
+  const auto rows = finish(phase);
+  for (const trace::IterationRow& row : rows) sink.add(row);
+  return !rows.empty();
 }
 
 }  // namespace aaco::workflows

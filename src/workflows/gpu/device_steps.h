@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
+#include "core/result.h"
 #include "trace/names.h"
 #include "trace/rows.h"
+#include "trace/sink.h"
 
 namespace aaco::workflows {
 
@@ -13,7 +16,9 @@ namespace aaco::workflows {
 // dispatched. A device step ends with the last work that its range launched, and begins where the one before ended.
 class DeviceSteps {
  public:
-  static constexpr std::size_t kMaxSteps = 1'000'000;
+  static constexpr std::size_t kMaxSteps = 100'000;
+  // The steps of a bundle that was flushed.
+  core::Status read(const std::string& path, trace::NameTable& names);
   // Further steps are ignored.
   void add(const trace::IterationRow& step);
   // Work of a device; in any order, after the steps.
@@ -23,6 +28,8 @@ class DeviceSteps {
   // of the device differs from the range's by more than kDiffers. Empty otherwise, and where a step launched no work.
   static constexpr double kDiffers = 0.1;
   [[nodiscard]] std::vector<trace::IterationRow> finish(trace::NameId phase) const;
+  // False: there are none.
+  [[nodiscard]] bool store(trace::NameId phase, trace::Sink& sink) const;
 
  private:
   struct Step {

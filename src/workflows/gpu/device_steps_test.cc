@@ -19,7 +19,9 @@ class DeviceStepsTest : public testing::Test {
       steps_.add(row);
     }
   }
-  void work(double launched, double start, double end, std::int32_t rank = 0) { steps_.add(rank, ns(launched), ns(start), ns(end)); }
+  void work(double launched, double start, double end, std::int32_t rank = 0) {
+    steps_.add(rank, ns(launched), ns(start), ns(end));
+  }
   [[nodiscard]] std::vector<double> durations() const {
     std::vector<double> out;
     for (const auto& row : steps_.finish(trace::NameId{7})) {

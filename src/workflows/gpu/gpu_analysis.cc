@@ -55,7 +55,7 @@ class Analyser {
         work_(names_) {}
 
   core::Result<GpuAnalysis> run() {
-    AACO_TRY(read_steps());
+    if (!options_.find_steps) AACO_TRY(device_steps_.read(path_, names_));
     AACO_TRY(find_launches());
     AACO_TRY(read_counters());
     AACO_TRY(timeline_.look_ahead(result_.has_api_calls || result_.has_causes, path_, names_, books_.kernels,
@@ -71,16 +71,6 @@ class Analyser {
   core::Status go_on() const {
     if (services_.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
     return sink_.status();
-  }
-
-  // Of the host, that came with the trace.
-  core::Status read_steps() {
-    if (options_.find_steps) return {};
-    return tracelake::scan_table<trace::IterationRow>(path_, names_, [&](std::span<const trace::IterationRow> rows) {
-      for (const auto& row : rows)
-        if (names_.text(row.phase) == "step") device_steps_.add(row);
-      return go_on();
-    });
   }
 
   core::Status find_launches() {
@@ -304,9 +294,7 @@ class Analyser {
     }
     for (const GpuOfTrace& gpu : result_.gpus) store_rates(gpu.rates, names_, sink_);
     if (!options_.keep_steps) return;
-    const auto device_steps = device_steps_.finish(stored_(names_.intern(kDeviceStep)));
-    for (const trace::IterationRow& row : device_steps) sink_.add(row);
-    result_.has_device_steps = !device_steps.empty();
+    result_.has_device_steps = device_steps_.store(stored_(names_.intern(kDeviceStep)), sink_);
     for (trace::IterationRow row : result_.steps.iterations) {
       row.phase = stored_(row.phase);
       sink_.add(row);
@@ -320,15 +308,13 @@ class Analyser {
     append(analytics::trace_time::device_metrics(gpu.time, gpu.metric_device, result_.has_api_calls));
     append(analytics::trace_time::launch_metrics(gpu.time.launch, gpu.queue, gpu.metric_device));
     append(analytics::attribution::coverage_metrics(gpu.coverage, gpu.metric_device));
-    const auto ratio = [&](const char* id, std::int64_t part, double whole) {
-      result_.metrics.push_back({id, static_cast<double>(part) / whole, "ratio", {}, gpu.metric_device});
+    const auto ratio = [&](const char* id, std::int64_t part, std::int64_t whole) {
+      append({{id, static_cast<double>(part) / static_cast<double>(whole), "ratio", {}, gpu.metric_device}});
     };
-    if (gpu.coverage.kernel_sum_ns > 0)
-      ratio("fingerprint.time_coverage_ratio", gpu.known_family_ns, static_cast<double>(gpu.coverage.kernel_sum_ns));
+    if (gpu.coverage.kernel_sum_ns > 0) ratio("fingerprint.time_coverage_ratio", gpu.known_family_ns, gpu.coverage.kernel_sum_ns);
     append(roofline_metrics(gpu.roofline, gpu.time.kernel_sum_ns, gpu.metric_device));
     if (const auto iterations = iterations_.find(gpu.rank); graph_nodes_ > 0 && iterations != iterations_.end())
-      ratio("launch.kernel_amplification_ratio", gpu.time.kernel_count,
-            static_cast<double>(iterations->second) * static_cast<double>(graph_nodes_));
+      ratio("launch.kernel_amplification_ratio", gpu.time.kernel_count, iterations->second * graph_nodes_);
   }
 
   void compare_ranks() {
@@ -403,10 +389,6 @@ class Analyser {
 };
 
 }  // namespace
-
-std::string gpu_label(std::int64_t rank, std::int64_t device) {
-  return "GPU " + std::to_string(device) + (rank > 0 ? ", rank " + std::to_string(rank) : "");
-}
 
 core::Result<GpuAnalysis> analyse_gpu(const std::string& session_path, const GpuAnalysisOptions& options, trace::Sink& sink,
                                       const Services& services) {
