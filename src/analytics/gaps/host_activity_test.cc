@@ -59,6 +59,11 @@ TEST_F(HostActivityTest, OperatorThatTriesNewKernelsSearches) {
   gap_.launch->is_first = true;
   EXPECT_EQ(cause(), "first-use");
 }
+TEST_F(HostActivityTest, OperatorThatLaunchedNothingBeforeSearchesNothing) {
+  launch(10.9, 10.95).call("cpu_op", "aten::addmm", 0.2, 40);
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "framework");
+}
 TEST_F(HostActivityTest, ModuleAroundANewKernelSearchesNothing) {
   launch(10.9, 10.95).call("python", "nn.Module: Net_0", 0.2, 40).call("cpu_op", "aten::relu", 10.7, 11.2);
   gap_.launch->is_first = true;

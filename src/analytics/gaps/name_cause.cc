@@ -121,7 +121,10 @@ bool GapExplainer::add_search(const Gap& gap, std::vector<HostFrame>& frames) co
     if (call.start_ns >= gap.start_ns || call.end_ns < gap.launch->end_ns || call.cause != book_->own().framework) continue;
     if (innermost == nullptr || call.start_ns >= innermost->start_ns) innermost = &call;
   }
-  if (innermost == nullptr) return false;
+  const auto starts = launch_starts_.find({gap.rank, gap.launch->thread_id});
+  if (innermost == nullptr || starts == launch_starts_.end()) return false;
+  const auto before = [&](std::int64_t start) { return start > innermost->start_ns && start < gap.launch->start_ns; };
+  if (std::none_of(starts->second.begin(), starts->second.end(), before)) return false;
   frames.push_back({innermost->start_ns, innermost->end_ns, book_->own().first_use, false});
   sort_frames(frames);
   return true;

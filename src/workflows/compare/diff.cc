@@ -152,6 +152,9 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
       metric.not_judged = memory_not_judged(outcome.differences);
     else if (is_host_time(metric.id))
       metric.not_judged = host_not_judged(outcome.differences, both_traced);
+  // Where the host's time cannot be judged, the kernels decide.
+  if (request.metrics.names.empty())
+    std::stable_partition(metrics.begin(), metrics.end(), [](const auto& metric) { return metric.not_judged.empty(); });
   analytics::regression::Options options;
   options.level = request.level;
   if (request.use_history && a.sessions.size() == 1 && b.sessions.size() == 1) {
