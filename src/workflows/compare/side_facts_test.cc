@@ -23,7 +23,7 @@ TEST(RecordingFacts, NamesTheOptionsThatWereOn) {
   EXPECT_EQ(recorded_with(Json::object({{"with_stack", 1}, {"record_shapes", 0}, {"profile_memory", 1}})),
             "with_stack profile_memory");
 }
-TEST(RecordingFacts, AllOptionsOffIsNone) { EXPECT_EQ(recorded_with(Json::object({{"with_stack", 0}})), "none"); }
+TEST(RecordingFacts, AllOptionsOffAreOneFact) { EXPECT_EQ(recorded_with(Json::object({{"with_stack", 0}})), "none"); }
 TEST(RecordingFacts, ReadsFlags) { EXPECT_EQ(recorded_with(Json::object({{"record_shapes", true}})), "record_shapes"); }
 TEST(RecordingFacts, FilesWithoutTheFactsAddNothing) {
   EXPECT_EQ(recorded_with(Json::object({{"schema_version", 1}})), "unknown");
