@@ -15,17 +15,18 @@
 // by the innermost of its nested events that has one.
 namespace aaco::analytics::gaps {
 
+using CauseIndex = std::uint8_t;  // in CauseBook::causes()
+
 // A cause of data/gaps/causes.yaml.
 struct NamedCause {
   std::string id;        // "data-loading"
   std::string class_id;  // host, launch, warmup, cannot-tell
   std::string title;     // "loading and preparing data"
   std::string remedy;
-  bool weak = false;        // yields to any enclosing cause that is not
-  bool any_thread = false;  // holds up the process, whichever thread is in it
+  bool weak = false;                       // yields to any enclosing cause that is not
+  bool any_thread = false;                 // holds up the process, whichever thread is in it
+  std::optional<CauseIndex> gives_way_to;  // directly inside an event of this cause it is part of that
 };
-
-using CauseIndex = std::uint8_t;  // in CauseBook::causes()
 
 enum class HostDomain : std::uint8_t { runtime, cpu_op, python, range, overhead, os };
 // Empty: a domain whose events are not what a thread does.
@@ -51,7 +52,7 @@ class CauseBook {
     CauseIndex first_use = 0, launch = 0, launch_latency = 0, device_latency = 0, graph_launch = 0, synchronisation = 0,
                synchronous_copy = 0, cpu_contention = 0, disk = 0, sleep = 0, python = 0, unknown = 0, lock = 0, queue_full = 0,
                blocked_launch = 0, framework = 0, host_code = 0, host_operator = 0, start_up = 0, allocation = 0,
-               first_allocation = 0;
+               first_allocation = 0, collective_launch = 0, library_initialisation = 0;
   };
   [[nodiscard]] const Own& own() const { return own_; }
 
@@ -77,6 +78,7 @@ struct HostFrame {
   std::int64_t start_ns = 0, end_ns = 0;
   CauseIndex cause = 0;
   bool weak = false;
+  std::optional<CauseIndex> gives_way_to = {};
 };
 struct HostShare {
   CauseIndex cause = 0;
@@ -86,7 +88,9 @@ struct HostShare {
 
 // The time from `from_ns` to `until_ns` by cause, the largest first. Frames of one thread in order of start; of two that start
 // together the enclosing one first. Each moment belongs to the innermost open frame that is not weak, else to the innermost,
-// and to `idle` where none is open. The sum is the whole time.
+// and to `idle` where none is open. A frame directly inside one of the cause that it gives way to has that cause.
+// One that outlives the frame it began in by more than half of itself is not inside it. The sum is the
+// whole time.
 std::vector<HostShare> host_time(std::span<const HostFrame> frames, std::int64_t from_ns, std::int64_t until_ns, CauseIndex idle);
 
 }  // namespace aaco::analytics::gaps

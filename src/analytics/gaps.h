@@ -34,6 +34,11 @@ inline constexpr std::int64_t kLongLaunchNs = 1'000'000;
 // An allocation or a free of this length before a kernel that never ran before is the driver's or a library's set-up (our own
 // judgement: allocations of the shared traces take up to 10 ms, the first ones inside a library 0.5 to 6.5 s).
 inline constexpr std::int64_t kSetUpCallNs = 100'000'000;
+// Operators that launch nothing for this long compute on the CPU (our own judgement: dispatching one takes 5 to 100 us).
+inline constexpr std::int64_t kLongOperatorNs = 1'000'000;
+// Enqueueing a collective takes 20 to 100 us; a first one of this length makes the connections of its communicator (our own
+// judgement: that takes 50 ms to some seconds).
+inline constexpr std::int64_t kSetUpCollectiveNs = 10'000'000;
 // Between operators a thread runs Python or program code. Without recorded Python frames a longer silence than this may be
 // anything, a pause of the whole process too: unknown.
 inline constexpr std::int64_t kSilenceNs = 10'000'000;
@@ -127,7 +132,8 @@ class GapExplainer {
     trace::NameId domain;
     HostDomain of = HostDomain::runtime;
     bool enqueues = false;      // gives the device work
-    std::int64_t first_ns = 0;  // start of the first event of this name
+    std::int64_t first_ns = 0;  // start of the first event of this name, and its rank
+    std::int32_t first_rank = 0;
   };
   struct Evidence {
     std::int64_t overlap_ns = 0;  // with the time the host kept the device waiting
@@ -150,6 +156,7 @@ class GapExplainer {
     bool evidence_is_launch = false;
   };
   const Known& known(const trace::ApiCallRow& row);
+  [[nodiscard]] bool is_first_call(const Call& call) const;
   Role wait_role_of(const trace::SchedEventRow& row);
   [[nodiscard]] bool is_wanted(const Call& call, std::int64_t now_ns) const;
   static Decision decide(const Candidate& candidate);
@@ -160,13 +167,18 @@ class GapExplainer {
   void name_cause(const Candidate& candidate, Decision& decision, Explained& out);
   [[nodiscard]] const std::vector<HostFrame>& frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns);
   void spread_warmup(std::vector<HostFrame>& frames) const;
+  bool add_search(const Gap& gap, std::vector<HostFrame>& frames) const;
   [[nodiscard]] HostFrame frame_of(const Call& call, const Gap& gap) const;
   [[nodiscard]] HostFrame launch_frame(const Gap& gap) const;
   [[nodiscard]] CauseIndex long_launch_cause(const Gap& gap) const;
   [[nodiscard]] CauseIndex earlier_launch_cause(const Call& call) const;
   [[nodiscard]] std::optional<HostShare> elsewhere(const Gap& gap, std::int64_t thread_id) const;
   [[nodiscard]] std::optional<CauseIndex> scheduled_cause(const Candidate& candidate) const;
-  [[nodiscard]] std::vector<const Call*> named_frames(const Gap& gap) const;
+  struct NamedFrames {
+    std::vector<const Call*> named;
+    std::vector<const Call*> others;  // each of kLongOperatorNs or more
+  };
+  [[nodiscard]] NamedFrames named_frames(const Gap& gap) const;
   [[nodiscard]] CauseIndex frame_cause(const Call& frame, const Gap& gap) const;
   trace::NameId chain_of(const std::vector<const Call*>& frames);
   void remember_launch(const trace::ApiCallRow& row);
@@ -177,9 +189,10 @@ class GapExplainer {
   const CauseBook* book_ = nullptr;
   std::vector<trace::NameId> cause_names_;  // by index in the book
   std::array<trace::NameId, kCauses> names_of_causes_;
-  std::vector<HostFrame> frames_;                   // of the gap in question
-  std::vector<Known> known_;                        // by name, of the domain it was last seen in
-  std::map<std::int32_t, std::int64_t> launching_;  // by rank: the thread that launched last
+  std::vector<HostFrame> frames_;                                                // of the gap in question
+  std::vector<Known> known_;                                                     // by name, of the domain it was last seen in
+  std::map<std::pair<std::int32_t, std::uint32_t>, std::int64_t> other_firsts_;  // of further ranks: by rank and name
+  std::map<std::int32_t, std::int64_t> launching_;                               // by rank: the thread that launched last
   // By rank and thread, those with operators or Python frames: what nothing covers there is code between two of them.
   std::set<std::pair<std::int32_t, std::int64_t>> dispatchers_;
   std::set<std::int32_t> python_ranks_;  // whose Python frames were recorded

@@ -48,7 +48,7 @@ AACO_TABLE(IterationRow, "inference_iters", "metrics/inference_iters.parquet", "
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process in a multi-process job"),
       column("iteration", &R::iteration, "index within its phase, starting at 0"),
-      column("phase", &R::phase, "warmup, measure, measure_telemetry (blocks with telemetry enabled), profile, or step (imported)"),
+      column("phase", &R::phase, "warmup, measure, measure_telemetry (blocks with telemetry enabled), profile, step (imported), or device_step: the same steps, timed by the device where the host runs ahead of it"),
       column("block", &R::block, "index of the interleaved block"),
       column("start_ns", &R::start_ns, "start, ns on the session's home clock"),
       column("duration_ns", &R::duration_ns, "duration of the call, ns"),

@@ -73,7 +73,8 @@ struct GpuAnalysis {
   bool has_causes = false;    // framework operators or marker ranges
   bool has_captures = false;  // a trace of a graph capture was given, and has launches
   analytics::steps::Steps steps;
-  core::Json nodes;  // how kernels were joined to the graph's nodes; null where there is no graph
+  bool has_device_steps = false;  // iterations of phase device_step were added (workflows/gpu/device_steps.h)
+  core::Json nodes;               // how kernels were joined to the graph's nodes; null where there is no graph
   trace::Metrics metrics;
 };
 

@@ -32,6 +32,24 @@ def trace(path, steps=10, slower=1.0, calls=4, grid=64, device='AMD Instinct MI3
     pathlib.Path(path).write_text(json.dumps(document))
 
 
+def trace_ahead(path, slower=1.0, dispatch=100.0, steps=8, **facts):
+    """A PyTorch trace whose host runs ahead: each step dispatches 10 kernels of 200 us in `dispatch` us and waits for none."""
+    events, device, number = [], 1010.0, 1
+    for step in range(steps):
+        start = 1000.0 + step * dispatch
+        events.append({'ph': 'X', 'cat': 'user_annotation', 'name': f'ProfilerStep#{step}', 'pid': 1, 'tid': 1, 'ts': start, 'dur': dispatch - 1, 'args': {}})
+        for call in range(10):
+            events.append({'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaLaunchKernel', 'pid': 1, 'tid': 1, 'ts': start + 1 + call * dispatch / 11, 'dur': 2,
+                           'args': {'correlation': number}})
+            duration = 200 * slower * (1 + 0.01 * ((step * 7 + call * 3) % 5 - 2))
+            events.append({'ph': 'X', 'cat': 'kernel', 'name': f'kernel_{call % 3}', 'pid': 0, 'tid': 7, 'ts': device, 'dur': duration,
+                           'args': {'correlation': number, 'device': 0, 'stream': 7, 'grid': [64, 1, 1], 'block': [256, 1, 1]}})
+            device += duration + 1
+            number += 1
+    document = {'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'NVIDIA H100'}], **facts, 'traceEvents': events}
+    pathlib.Path(path).write_text(json.dumps(document))
+
+
 class Verdict(program.ProgramTest):
     @classmethod
     def setUpClass(cls):
@@ -110,6 +128,10 @@ class Traces(program.ProgramTest):
                          'long': {'name': 'k' * 400}, 'long_slow': {'name': 'k' * 400, 'slower': 1.2}}.items():
             trace(cls.folder / f'{tag}.json', **how)
             cls.aaco('import', cls.folder / f'{tag}.json', '--tag', tag)
+        for tag, how in {'ahead': {'with_stack': 0}, 'ahead_slow': {'with_stack': 0, 'slower': 1.3, 'dispatch': 50.0},
+                         'ahead_stack': {'with_stack': 1, 'dispatch': 400.0}}.items():
+            trace_ahead(cls.folder / f'{tag}.json', **how)
+            cls.aaco('import', cls.folder / f'{tag}.json', '--tag', tag)
 
     def diff(self, a, b, *options):
         outcome = self.aaco('diff', f'tag:{a}', f'tag:{b}', '--json', *options)
@@ -170,6 +192,20 @@ class Traces(program.ProgramTest):
     def test_side_by_side_needs_one_traced_session_per_side(self):
         self.refused(self.aaco('diff', 'tag:base,tag:slow', 'tag:slow', '--kernels'), 2, 'one session per side')
         self.refused(self.aaco('diff', 'tag:base', 'tag:none', '--tree'), 3, 'the tag none')
+
+    def test_steps_of_a_host_that_runs_ahead_are_timed_by_the_device(self):
+        code, verdict = self.diff('ahead', 'ahead_slow')
+        self.assertEqual((code, verdict['verdict']), (1, 'regression'), 'the host is faster, the device is slower')
+        self.assertAlmostEqual(verdict['latency_delta_pct'], 30, delta=1)
+        kernels = next(s for s in verdict['statistics'] if s['metric'] == 'gpu.kernel_sum_ns')
+        self.assertEqual(kernels['verdict'], 'regression')
+
+    def test_recording_options_forbid_a_verdict_on_the_host(self):
+        code, verdict = self.diff('ahead', 'ahead_stack')
+        self.assertEqual((code, verdict['verdict'], verdict['decided_by']), (0, 'equivalent', 'gpu.kernel_sum_ns'))
+        self.assertEqual([one['key'] for one in verdict['differences']], ['measured_with'])
+        latency = next(s for s in verdict['statistics'] if s['metric'] == 'latency.p50_ns')
+        self.assertNotEqual(latency['verdict'], 'regression')
 
     def test_two_step_trace_is_compared_by_span(self):
         code, verdict = self.diff('few', 'few_slow')

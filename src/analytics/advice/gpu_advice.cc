@@ -90,6 +90,9 @@ class Adviser {
     list_.back().gain_of = whole(facts_);
   }
 
+  // Of idle time: what the device is busy with stays, also where the host's steps end before it does.
+  double saveable(double idle_ns) const { return std::min(idle_ns, std::max(0.0, whole_ns(facts_) - facts_.busy_ns)); }
+
   GpuIdle idle(std::initializer_list<const char*> causes) const {
     GpuIdle sum;
     for (const char* cause : causes)
@@ -119,11 +122,11 @@ class Adviser {
       if (one.launching || one.cause == "unknown" || one.cause == "framework" || one.cause == "python") continue;
       const std::string remedy = one.cause == "synchronous-copy" ? copies_.blocking_remedy(one.remedy) : one.remedy;
       const bool once = one.idle.gap_count == 1;
-      add(one.cause, "idle: " + one.title, remedy, one.idle.idle_ns, once ? kPerhaps : kSure, kChange,
+      add(one.cause, "idle: " + one.title, remedy, saveable(one.idle.idle_ns), once ? kPerhaps : kSure, kChange,
           fmt::format("{} idle, {}; {}{}", share(one.idle.idle_ns, facts_), gaps(one.idle.gap_count),
-                      span_then(one.idle.idle_ns, facts_), once ? "; a single gap may not recur in a longer run" : ""));
+                      span_then(saveable(one.idle.idle_ns), facts_), once ? "; a single gap may not recur in a longer run" : ""));
     }
-    dispatch_ns -= std::min(dispatch_ns, facts_.launch_ns);
+    dispatch_ns = saveable(dispatch_ns - std::min(dispatch_ns, facts_.launch_ns));
     add("host_waiting", "keep the device busy: let the host run ahead",
         "The device waits while the host dispatches operators and runs Python code: capture a graph, use torch.compile, or "
         "larger "

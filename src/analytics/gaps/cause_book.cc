@@ -60,7 +60,7 @@ core::Result<CauseBook> CauseBook::parse(const core::YamlNode& document) {
 }
 
 core::Status CauseBook::read_cause(const core::YamlNode& node) {
-  AACO_TRY(node.only_keys({"id", "class", "title", "remedy", "weak", "any_thread"}));
+  AACO_TRY(node.only_keys({"id", "class", "title", "remedy", "weak", "any_thread", "gives_way_to"}));
   NamedCause cause;
   AACO_ASSIGN(cause.id, node.require_string("id"));
   AACO_ASSIGN(cause.class_id, node.require_string("class"));
@@ -71,6 +71,11 @@ core::Status CauseBook::read_cause(const core::YamlNode& node) {
   if (std::find(kClasses.begin(), kClasses.end(), cause.class_id) == kClasses.end())
     return node.error("'" + cause.class_id + "' is not a class of idle time (host, launch, warmup, cannot-tell)");
   if (find(cause.id)) return node.error("duplicate cause '" + cause.id + "'");
+  AACO_ASSIGN(const auto enclosing, node.optional_string("gives_way_to"));
+  if (enclosing) {
+    cause.gives_way_to = find(*enclosing);
+    if (!cause.gives_way_to) return node.error("'" + *enclosing + "' is not a cause listed before this one");
+  }
   if (causes_.size() == kMaxCauses) return node.error("more than " + std::to_string(kMaxCauses) + " causes");
   causes_.push_back(std::move(cause));
   return {};
@@ -99,27 +104,30 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
 }
 
 core::Status CauseBook::find_own(const core::YamlNode& document) {
-  const std::array<std::pair<std::string_view, CauseIndex*>, 21> needed = {{{"first-use", &own_.first_use},
-                                                                            {"launch", &own_.launch},
-                                                                            {"launch-latency", &own_.launch_latency},
-                                                                            {"device-latency", &own_.device_latency},
-                                                                            {"graph-launch", &own_.graph_launch},
-                                                                            {"synchronisation", &own_.synchronisation},
-                                                                            {"synchronous-copy", &own_.synchronous_copy},
-                                                                            {"cpu-contention", &own_.cpu_contention},
-                                                                            {"disk", &own_.disk},
-                                                                            {"sleep", &own_.sleep},
-                                                                            {"python", &own_.python},
-                                                                            {"unknown", &own_.unknown},
-                                                                            {"lock", &own_.lock},
-                                                                            {"queue-full", &own_.queue_full},
-                                                                            {"blocked-launch", &own_.blocked_launch},
-                                                                            {"framework", &own_.framework},
-                                                                            {"host-code", &own_.host_code},
-                                                                            {"host-operator", &own_.host_operator},
-                                                                            {"start-up", &own_.start_up},
-                                                                            {"allocation", &own_.allocation},
-                                                                            {"first-allocation", &own_.first_allocation}}};
+  const std::array<std::pair<std::string_view, CauseIndex*>, 23> needed = {
+      {{"first-use", &own_.first_use},
+       {"launch", &own_.launch},
+       {"launch-latency", &own_.launch_latency},
+       {"device-latency", &own_.device_latency},
+       {"graph-launch", &own_.graph_launch},
+       {"synchronisation", &own_.synchronisation},
+       {"synchronous-copy", &own_.synchronous_copy},
+       {"cpu-contention", &own_.cpu_contention},
+       {"disk", &own_.disk},
+       {"sleep", &own_.sleep},
+       {"python", &own_.python},
+       {"unknown", &own_.unknown},
+       {"lock", &own_.lock},
+       {"queue-full", &own_.queue_full},
+       {"blocked-launch", &own_.blocked_launch},
+       {"framework", &own_.framework},
+       {"host-code", &own_.host_code},
+       {"host-operator", &own_.host_operator},
+       {"start-up", &own_.start_up},
+       {"allocation", &own_.allocation},
+       {"first-allocation", &own_.first_allocation},
+       {"collective-launch", &own_.collective_launch},
+       {"library-initialisation", &own_.library_initialisation}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);
     if (!found) return document.error("cause '" + std::string(id) + "' is missing");

@@ -56,6 +56,7 @@ const GapExplainer::Known& GapExplainer::known(const trace::ApiCallRow& row) {
   known = {};
   known.domain = row.domain;
   known.first_ns = row.start_ns;
+  known.first_rank = row.rank;
   const std::string_view domain = names_.text(row.domain);
   const std::string_view name = names_.text(row.name);
   const bool runtime = trace::is_gpu_runtime(domain);
@@ -75,6 +76,13 @@ const GapExplainer::Known& GapExplainer::known(const trace::ApiCallRow& row) {
   else
     known.role = Role::host;
   return known;
+}
+
+bool GapExplainer::is_first_call(const Call& call) const {
+  const Known& known = known_[call.name.value];
+  if (known.first_rank == call.rank) return known.first_ns == call.start_ns;
+  const auto first = other_firsts_.find({call.rank, call.name.value});
+  return first != other_firsts_.end() && first->second == call.start_ns;
 }
 
 bool GapExplainer::is_wanted(const Call& call, std::int64_t now_ns) const {
@@ -106,7 +114,8 @@ void GapExplainer::still_idle(std::vector<Idler> idlers) {
 
 void GapExplainer::add_call(const trace::ApiCallRow& row) {
   if (row.end_ns <= row.start_ns || !trace_time::is_time(row.start_ns) || !trace_time::is_time(row.end_ns)) return;
-  const auto& [role, cause, dispatches, domain, of, enqueues, first_ns] = known(row);
+  const auto& [role, cause, dispatches, domain, of, enqueues, first_ns, first_rank] = known(row);
+  if (row.rank != first_rank && of == HostDomain::cpu_op) other_firsts_.try_emplace({row.rank, row.name.value}, row.start_ns);
   if (enqueues) remember_launch(row);
   if (const std::pair place(row.rank, row.thread_id); dispatches && place != last_dispatcher_) {
     dispatchers_.insert(place);

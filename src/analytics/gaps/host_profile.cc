@@ -80,7 +80,8 @@ void HostProfile::add(const trace::ApiCallRow& row) {
   if (event.ignored || event.is_collective) return;
   auto& thread = threads_[{row.rank, row.thread_id}];
   if (!thread) thread = std::make_unique<Thread>(rank.start_ns, book_.own().python);
-  const HostFrame frame{row.start_ns, row.end_ns, event.cause, book_.at(event.cause).weak};
+  const NamedCause& cause = book_.at(event.cause);
+  const HostFrame frame{row.start_ns, row.end_ns, event.cause, cause.weak, cause.gives_way_to};
   thread->all.open(frame);
   if (event.is_operator || !frame.weak) thread->operators.open(frame);
 }

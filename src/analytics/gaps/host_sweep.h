@@ -17,8 +17,11 @@ class HostSweep {
   void open(const HostFrame& frame) {
     move_to(frame.start_ns);
     if (frame.end_ns <= now_) return;
-    const bool covered = frame.weak && !stack_.empty() && !stack_.back().weak;
-    stack_.push_back({frame.end_ns, covered ? stack_.back().cause : frame.cause, frame.weak && !covered});
+    const Open* outer = around(frame);
+    const bool part = outer != nullptr && frame.gives_way_to && outer->cause == *frame.gives_way_to;
+    const bool covered = part || (frame.weak && outer != nullptr && !outer->weak);
+    const Open open{frame.end_ns, covered ? outer->cause : frame.cause, part ? outer->weak : frame.weak && !covered};
+    stack_.push_back(open);
   }
   void move_to(std::int64_t time_ns) {
     time_ns = std::min(time_ns, until_);
@@ -44,6 +47,13 @@ class HostSweep {
     CauseIndex cause = 0;  // of this time: an enclosing frame's, where that is stronger
     bool weak = false;
   };
+  // The innermost open frame that it lies in. Clocks of runtime calls and of frames differ by a microsecond, and times are
+  // rounded: a frame that ends in this one's first half is not around it.
+  [[nodiscard]] const Open* around(const HostFrame& frame) const {
+    const std::int64_t half_ns = frame.start_ns + (frame.end_ns - frame.start_ns) / 2;
+    const auto outer = std::find_if(stack_.rbegin(), stack_.rend(), [&](const Open& open) { return open.end_ns >= half_ns; });
+    return outer == stack_.rend() ? nullptr : &*outer;
+  }
   void spend(std::int64_t time_ns) {
     if (time_ns <= now_) return;
     const CauseIndex cause = stack_.empty() ? idle_ : stack_.back().cause;

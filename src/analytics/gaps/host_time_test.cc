@@ -32,6 +32,20 @@ TEST(HostTime, CauseInsideAWeakFrame) {
 TEST(HostTime, SumsFramesOfOneCause) {
   EXPECT_EQ(time_of({strong(100, 120, kFree), strong(150, 160, kFree)}), (Shares{{kIdle, 70}, {kFree, 30}}));
 }
+TEST(HostTime, FrameThatEndsAHairLaterIsNotAroundTheNext) {
+  EXPECT_EQ(time_of({strong(50, 103, kFree), weak(102, 200)}), (Shares{{kFramework, 98}, {kFree, 2}}));
+}
+TEST(HostTime, FrameThatOutlivesItsParentByAHairIsInside) {
+  EXPECT_EQ(time_of({strong(100, 198, kLoader), weak(102, 200)}), (Shares{{kLoader, 100}}));
+}
+TEST(HostTime, FrameInsideTheCauseThatItGivesWayTo) {
+  HostFrame inner = strong(110, 190, kFree);
+  inner.gives_way_to = kLoader;
+  EXPECT_EQ(time_of({weak(100, 200), inner}), (Shares{{kFree, 80}, {kFramework, 20}}));
+  HostFrame outer = weak(100, 200);
+  outer.cause = kLoader;
+  EXPECT_EQ(time_of({outer, inner}), (Shares{{kLoader, 100}}));
+}
 TEST(HostTime, OverlappingFramesAddUpToTheInterval) {
   std::int64_t sum = 0;
   for (const auto& share : time_of({strong(90, 150, kLoader), strong(120, 180, kFree), weak(170, 260)})) sum += share.time_ns;

@@ -40,7 +40,14 @@ void GapExplainer::note_first_launch(std::int32_t rank, std::int64_t start_ns) {
 
 // Of a launch whose work ran before the gap: the call continued after its kernel had started.
 CauseIndex GapExplainer::earlier_launch_cause(const Call& call) const {
-  return first_launches_.contains({call.rank, call.start_ns}) ? book_->own().first_use : book_->own().blocked_launch;
+  if (first_launches_.contains({call.rank, call.start_ns})) return book_->own().first_use;
+  for (const Call& other : calls_) {
+    if (!other.cause || other.rank != call.rank || other.thread_id == call.thread_id || !book_->at(*other.cause).any_thread)
+      continue;
+    if (2 * (std::min(other.end_ns, call.end_ns) - std::max(other.start_ns, call.start_ns)) >= call.end_ns - call.start_ns)
+      return *other.cause;
+  }
+  return book_->own().blocked_launch;
 }
 
 }  // namespace aaco::analytics::gaps

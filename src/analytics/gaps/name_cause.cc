@@ -54,11 +54,17 @@ HostFrame GapExplainer::frame_of(const Call& call, const Gap& gap) const {
   const std::int64_t length = call.end_ns - call.start_ns;
   if (call.is_runtime() && *call.cause == own.launch && length >= kLongLaunchNs)
     return {call.start_ns, call.end_ns, earlier_launch_cause(call), false};
+  // A runtime call of milliseconds that no pattern knows is no dispatch: it is named.
+  if (call.is_runtime() && *call.cause == own.framework && length >= kLongLaunchNs)
+    return {call.start_ns, call.end_ns, own.host_code, false};
   const bool sets_up =
       call.is_runtime() && *call.cause == own.allocation && length >= kSetUpCallNs && gap.launch && gap.launch->is_first;
-  const CauseIndex cause = sets_up ? own.first_allocation : *call.cause;
+  // The first collective of a communicator makes its connections.
+  const bool connects = *call.cause == own.collective_launch && length >= kSetUpCollectiveNs && is_first_call(call);
+  const CauseIndex cause = sets_up ? own.first_allocation : connects ? own.library_initialisation : *call.cause;
+  const NamedCause& named = book_->at(cause);
   // A system call inside a call of a library is how that library does its work.
-  return {call.start_ns, call.end_ns, cause, book_->at(cause).weak || call.domain == HostDomain::os};
+  return {call.start_ns, call.end_ns, cause, named.weak || call.domain == HostDomain::os, named.gives_way_to};
 }
 
 // A launch is a cause of its own where it is long: it loads code, or is blocked.
@@ -103,6 +109,25 @@ void GapExplainer::spread_warmup(std::vector<HostFrame>& frames) const {
       break;
     }
   }
+}
+
+// An operator that takes milliseconds on the host before a kernel that never ran, and has launched others before it, tries
+// algorithms: cuDNN and MIOpen do so at the first call for a shape.
+bool GapExplainer::add_search(const Gap& gap, std::vector<HostFrame>& frames) const {
+  if (!gap.launch || !gap.launch->is_first || gap.launch->start_ns - gap.start_ns < kLongLaunchNs) return false;
+  const Call* innermost = nullptr;
+  for (const Call& call : calls_) {
+    if (call.domain != HostDomain::cpu_op || call.rank != gap.rank || call.thread_id != gap.launch->thread_id) continue;
+    if (call.start_ns >= gap.start_ns || call.end_ns < gap.launch->end_ns || call.cause != book_->own().framework) continue;
+    if (innermost == nullptr || call.start_ns >= innermost->start_ns) innermost = &call;
+  }
+  const auto starts = launch_starts_.find({gap.rank, gap.launch->thread_id});
+  if (innermost == nullptr || starts == launch_starts_.end()) return false;
+  const auto before = [&](std::int64_t start) { return start > innermost->start_ns && start < gap.launch->start_ns; };
+  if (std::none_of(starts->second.begin(), starts->second.end(), before)) return false;
+  frames.push_back({innermost->start_ns, innermost->end_ns, book_->own().first_use, false});
+  sort_frames(frames);
+  return true;
 }
 
 // Calls of other threads that hold up the whole process.
@@ -186,16 +211,22 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
     const bool program = dispatchers_.contains({gap.rank, thread->second}) &&
                          (python_ranks_.contains(gap.rank) || longest_silence(frames, gap.start_ns, until) <= kSilenceNs);
     shares = host_time(frames, gap.start_ns, until, program ? own.python : own.unknown);
-    const CauseIndex most = shares.empty() ? own.launch : largest(shares);
+    CauseIndex most = shares.empty() ? own.launch : largest(shares);
+    if (most == own.framework && add_search(gap, frames_)) {
+      shares = host_time(frames_, gap.start_ns, until, program ? own.python : own.unknown);
+      most = largest(shares);
+    }
     if (most == own.python || most == own.framework || most == own.unknown)
-      if (const auto found = named_frames(gap); !found.empty()) {
-        const Call* frame = found.back();
+      if (const auto found = named_frames(gap); !found.named.empty()) {
+        const Call* frame = found.named.back();
         const CauseIndex cause = frame_cause(*frame, gap);
         frames_.push_back({frame->start_ns, frame->end_ns, cause, false});
+        for (const Call* other : found.others)
+          if (other != frame) frames_.push_back({other->start_ns, other->end_ns, frame_cause(*other, gap), false});
         sort_frames(frames_);
         shares = host_time(frames_, gap.start_ns, until, program ? own.python : own.unknown);
         named = NamedFrame{cause, frame->name, frame->start_ns, frame->end_ns};
-        chain = chain_of(found);
+        chain = chain_of(found.named);
       }
   } else
     add_share(shares, own.unknown, length);

@@ -32,10 +32,11 @@ void GapExplainer::remember_launch(const trace::ApiCallRow& row) {
 }
 
 // Python functions, operators and ranges of the launching thread that launch nothing: between the launch before and the one that
-// ends the gap. Those that fill half of the time in which the device waited for the host, the outermost first. A shorter wait
-// than an eager framework needs for its next operator names nothing.
-std::vector<const GapExplainer::Call*> GapExplainer::named_frames(const Gap& gap) const {
-  std::vector<const Call*> found;
+// ends the gap. `named`: those that fill half of the time in which the device waited for the host, the outermost first; where
+// none does but operators of milliseconds together do, the longest of these. A shorter wait than an eager framework needs for its
+// next operator names nothing.
+GapExplainer::NamedFrames GapExplainer::named_frames(const Gap& gap) const {
+  NamedFrames found;
   if (!gap.launch) return found;
   const NextLaunch& launch = *gap.launch;
   const std::int64_t waited = std::min(launch.start_ns, gap.end_ns) - gap.start_ns;
@@ -44,16 +45,27 @@ std::vector<const GapExplainer::Call*> GapExplainer::named_frames(const Gap& gap
   if (const auto starts = launch_starts_.find({gap.rank, launch.thread_id}); starts != launch_starts_.end())
     for (const std::int64_t start : starts->second)
       if (start < launch.start_ns) since = std::max(since, start);
+  const Call* longest = nullptr;  // of the operators
+  std::int64_t computed_ns = 0, counted_until = INT64_MIN;
   for (const Call& call : calls_) {
     if (call.is_runtime() || call.is_overhead() || call.domain == HostDomain::os || call.rank != gap.rank ||
         call.thread_id != launch.thread_id)
       continue;
     if (call.start_ns < since || call.end_ns > launch.start_ns) continue;
-    if (2 * (call.end_ns - std::max(call.start_ns, gap.start_ns)) < waited) continue;
-    found.push_back(&call);
+    const std::int64_t start = std::max(call.start_ns, gap.start_ns), overlap = call.end_ns - start;
+    if (2 * overlap >= waited) found.named.push_back(&call);
+    if (overlap < kLongOperatorNs || (call.cause && !book_->at(*call.cause).weak)) continue;
+    found.others.push_back(&call);
+    if (call.domain != HostDomain::cpu_op) continue;
+    if (longest == nullptr || call.end_ns - call.start_ns > longest->end_ns - longest->start_ns) longest = &call;
+    computed_ns += std::max<std::int64_t>(0, call.end_ns - std::max(start, counted_until));  // in order of start
+    counted_until = std::max(counted_until, call.end_ns);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Call* a, const Call* b) { return a->end_ns - a->start_ns > b->end_ns - b->start_ns; });
+  const auto longer = [](const Call* a, const Call* b) { return a->end_ns - a->start_ns > b->end_ns - b->start_ns; };
+  std::stable_sort(found.named.begin(), found.named.end(), longer);
+  const bool in_operators =
+      std::any_of(found.named.begin(), found.named.end(), [](const Call* call) { return call->domain == HostDomain::cpu_op; });
+  if (!in_operators && 2 * computed_ns >= waited) found.named.push_back(longest);
   return found;
 }
 
@@ -63,7 +75,7 @@ CauseIndex GapExplainer::frame_cause(const Call& frame, const Gap& gap) const {
   const auto& own = book_->own();
   if (const auto alone = book_->match_alone(frame.domain, names_.text(frame.name))) return *alone;
   if (frame.domain != HostDomain::cpu_op) return own.host_code;
-  const bool first = known_[frame.name.value].first_ns == frame.start_ns && gap.launch->is_first;
+  const bool first = is_first_call(frame) && gap.launch->is_first;
   return first && frame.end_ns - frame.start_ns >= kLongLaunchNs ? own.first_use : own.host_operator;
 }
 

@@ -141,9 +141,12 @@ LatencyMetrics latency_metrics(std::span<const IterationRow> iterations, const t
     result.measured_phase = "measure";
     add_warmup(result.metrics, of_phase(iterations, names, "warmup"));
   } else {
-    measured = durations_of(iterations, names, "step");
-    if (measured.empty()) return result;
-    result.measured_phase = "step";
+    for (const char* phase : {"device_step", "step"}) {
+      measured = durations_of(iterations, names, phase);
+      result.measured_phase = phase;
+      if (!measured.empty()) break;
+    }
+    if (measured.empty()) return LatencyMetrics{};
   }
   result.measured = stats::summarize(measured);
   add_latency(result.metrics, result.measured);

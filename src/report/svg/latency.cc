@@ -19,10 +19,14 @@ constexpr double kLatencyHeight = 400;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTallest = 3;  // times the median: what is beyond is marked at the upper edge
 
-bool measured(const IterationPoint& point) { return point.phase.starts_with("measure") || point.phase == "step"; }
+bool measured(const IterationPoint& point) {
+  return point.phase.starts_with("measure") || point.phase == "step" || point.phase == "device_step";
+}
 
 std::string_view phase_colour(std::string_view phase) {
-  return phase == "warmup" ? kInkSoft : phase == "measure" || phase == "step" ? kAccent : Svg::slot_colour(2);
+  return phase == "warmup"                                                 ? kInkSoft
+         : phase == "measure" || phase == "step" || phase == "device_step" ? kAccent
+                                                                           : Svg::slot_colour(2);
 }
 
 // Stretches of one phase in time: warm-up hatched, others than the plain measured one tinted, each with its name where it fits.
@@ -33,7 +37,7 @@ void draw_bands(Svg& svg, const std::vector<IterationPoint>& points, const Axis&
                  right = x((static_cast<double>(points[to - 1].start_ns) + static_cast<double>(points[to - 1].duration_ns)));
     if (points[from].phase == "warmup")
       svg.rect(left, frame.top, right - left, frame.bottom - frame.top, "url(#hatch)");
-    else if (points[from].phase != "measure" && points[from].phase != "step")
+    else if (points[from].phase != "measure" && points[from].phase != "step" && points[from].phase != "device_step")
       svg.rect(left, frame.top, right - left, frame.bottom - frame.top, "#eef3fa");
     if (right - left > 60)
       svg.text(left + 4, frame.top - 6, fit_pixels(points[from].phase, right - left - 8), {.fill = kInkSoft});

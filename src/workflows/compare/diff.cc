@@ -18,6 +18,12 @@ using core::Json;
 
 constexpr double kKernelThreshold = 0.02;
 constexpr std::string_view kMemory = "memory.";
+
+// Of metrics of traces, those that the host's own time is part of.
+bool is_host_time(std::string_view id) {
+  return id.starts_with("latency.") || id.starts_with("throughput.") || id == "gpu.span_ns" || id == "gpu.idle_ns";
+}
+
 constexpr std::string_view kNotStored =
     "the baseline's sessions are not in the store, so their profiles cannot be compared: 'aaco unpack' adds packed sessions";
 constexpr std::string_view kBothProfiled =
@@ -138,8 +144,17 @@ core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const
               analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
   AACO_ASSIGN(auto metrics, comparison_metrics(request.metrics, a, b, catalogue));
   pair_spans(a, b, metrics);
+  const auto is_trace = [](const ComparedSession& one) { return one.kind == "import"; };
+  const bool both_traced =
+      std::all_of(a.sessions.begin(), a.sessions.end(), is_trace) && std::all_of(b.sessions.begin(), b.sessions.end(), is_trace);
   for (auto& metric : metrics)
-    if (metric.id.starts_with(kMemory)) metric.not_judged = memory_not_judged(outcome.differences);
+    if (metric.id.starts_with(kMemory))
+      metric.not_judged = memory_not_judged(outcome.differences);
+    else if (is_host_time(metric.id))
+      metric.not_judged = host_not_judged(outcome.differences, both_traced);
+  // Where the host's time cannot be judged, the kernels decide.
+  if (request.metrics.names.empty())
+    std::stable_partition(metrics.begin(), metrics.end(), [](const auto& metric) { return metric.not_judged.empty(); });
   analytics::regression::Options options;
   options.level = request.level;
   if (request.use_history && a.sessions.size() == 1 && b.sessions.size() == 1) {

@@ -87,9 +87,9 @@ core::Status read_series(ComparedSession& session, const trace::SessionManifest&
   trace::NameTable names;
   AACO_ASSIGN(auto rows, tracelake::read_table<trace::IterationRow>(session.path, names));
   choose_iterations(session, manifest, drop_disturbed, rows, names);
-  for (const char* phase : {"measure", "step"}) {
+  for (const char* phase : {"measure", "device_step", "step"}) {
     session.iterations = analytics::metrics::durations_of(rows, names, phase);
-    session.scope = std::string_view(phase) == "step" ? "step" : "iteration";
+    session.scope = std::string_view(phase) != "measure" ? "step" : "iteration";
     if (!session.iterations.empty()) break;
   }
   if (std::any_of(session.iterations.begin(), session.iterations.end(), [](double value) { return value < 0; }))
@@ -113,7 +113,10 @@ core::Status read_fingerprint(ComparedSession& session) {
   if (!core::exists(file)) return {};
   AACO_ASSIGN(const Json environment, core::read_json_file(file));
   AACO_ASSIGN(session.fingerprint, hardware::fingerprint_from_json(environment["fingerprint"]));
-  if (environment["imported"].as_bool() == true) add_traced_devices(environment, session.fingerprint);
+  if (environment["imported"].as_bool() == true) {
+    add_traced_devices(environment, session.fingerprint);
+    add_recording_facts(environment["files"], session.fingerprint);
+  }
   return {};
 }
 

@@ -14,6 +14,8 @@ constexpr std::string_view kMeasuredWith = "measured_with", kInputs = "inputs.ha
 // Members of a run's request, which are options of `aaco run` too. The profiled pass follows the measurement.
 constexpr std::array<std::string_view, 2> kInProcess = {"telemetry", "ebpf"};
 constexpr std::string_view kProfile = "profile";
+// Options of PyTorch's profiler that slow the host down.
+constexpr std::array<std::string_view, 4> kRecording = {"with_stack", "record_shapes", "profile_memory", "with_flops"};
 
 std::string option_of(std::string_view member) { return "--" + std::string(member); }
 
@@ -37,6 +39,31 @@ void add_request_facts(const Json& request, hardware::Fingerprint& fingerprint) 
   if (!request["inputs"].members().empty() && !has(fingerprint, kInputs))
     facts.push_back({std::string(kInputs), "given, content not recorded"});
   fingerprint = hardware::make_fingerprint(std::move(facts));
+}
+
+void add_recording_facts(const Json& files, hardware::Fingerprint& fingerprint) {
+  std::string text;
+  bool known = false;
+  for (const std::string_view option : kRecording) {
+    bool on = false;
+    for (const Json& file : files.items()) {
+      const Json& fact = file["facts"][option];
+      if (!fact.is_null()) known = true;
+      on = on || fact.as_i64().value_or(0) != 0 || fact.as_bool().value_or(false);
+    }
+    if (on) text += (text.empty() ? "" : " ") + std::string(option);
+  }
+  if (!known) return;
+  auto facts = fingerprint.facts;
+  facts.push_back({std::string(kMeasuredWith), text.empty() ? "none" : text});
+  fingerprint = hardware::make_fingerprint(std::move(facts));
+}
+
+std::string host_not_judged(const std::vector<hardware::Difference>& differences, bool traced) {
+  const auto found =
+      std::find_if(differences.begin(), differences.end(), [](const auto& one) { return one.key == kMeasuredWith; });
+  if (!traced || found == differences.end() || found->a.empty() || found->b.empty()) return {};
+  return "the traces were recorded with different options (" + found->a + " and " + found->b + "), which cost time on the host";
 }
 
 void name_models(std::vector<hardware::Difference>& differences, const std::string& model_a, const std::string& model_b) {

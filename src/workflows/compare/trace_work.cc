@@ -28,8 +28,11 @@ struct Span {
 core::Result<Windows> step_windows(const std::string& path, trace::NameTable& names) {
   Windows windows;
   AACO_ASSIGN(const auto rows, tracelake::read_table<trace::IterationRow>(path, names));
-  for (const auto& row : rows)
-    if (names.text(row.phase) == "step") windows[row.rank].push_back({row.start_ns, row.start_ns + row.duration_ns});
+  for (const std::string_view phase : {"device_step", "step"}) {
+    for (const auto& row : rows)
+      if (names.text(row.phase) == phase) windows[row.rank].push_back({row.start_ns, row.start_ns + row.duration_ns});
+    if (!windows.empty()) break;
+  }
   return windows;
 }
 

@@ -12,6 +12,7 @@
 #include "workflows/gpu/analysis_columns.h"
 #include "workflows/gpu/collective_calls.h"
 #include "workflows/gpu/device_state.h"
+#include "workflows/gpu/device_steps.h"
 #include "workflows/gpu/gpu_books.h"
 #include "workflows/gpu/gpu_work.h"
 #include "workflows/gpu/idle_cause_names.h"
@@ -54,6 +55,7 @@ class Analyser {
         work_(names_) {}
 
   core::Result<GpuAnalysis> run() {
+    if (!options_.find_steps) AACO_TRY(device_steps_.read(path_, names_));
     AACO_TRY(find_launches());
     AACO_TRY(read_counters());
     AACO_TRY(timeline_.look_ahead(result_.has_api_calls || result_.has_causes, path_, names_, books_.kernels,
@@ -173,6 +175,7 @@ class Analyser {
                         const Launch* launch, bool is_copy, bool is_first) {
     const auto idle = place.fold.add(work);
     if (place.last_end_ns == INT64_MIN) place.busy_since_ns = work.start_ns;
+    if (launch != nullptr) device_steps_.add(key.first, launch->start_ns, work.start_ns, work.end_ns);
     if (is_first && launch != nullptr && launch->end_ns - launch->start_ns >= analytics::gaps::kLongLaunchNs)
       gaps_.note_first_launch(key.first, launch->start_ns);
     timeline_.add_work(key.first, work.start_ns, work.end_ns);
@@ -291,6 +294,7 @@ class Analyser {
     }
     for (const GpuOfTrace& gpu : result_.gpus) store_rates(gpu.rates, names_, sink_);
     if (!options_.keep_steps) return;
+    result_.has_device_steps = device_steps_.store(stored_(names_.intern(kDeviceStep)), sink_);
     for (trace::IterationRow row : result_.steps.iterations) {
       row.phase = stored_(row.phase);
       sink_.add(row);
@@ -304,15 +308,13 @@ class Analyser {
     append(analytics::trace_time::device_metrics(gpu.time, gpu.metric_device, result_.has_api_calls));
     append(analytics::trace_time::launch_metrics(gpu.time.launch, gpu.queue, gpu.metric_device));
     append(analytics::attribution::coverage_metrics(gpu.coverage, gpu.metric_device));
-    const auto ratio = [&](const char* id, std::int64_t part, double whole) {
-      result_.metrics.push_back({id, static_cast<double>(part) / whole, "ratio", {}, gpu.metric_device});
+    const auto ratio = [&](const char* id, std::int64_t part, std::int64_t whole) {
+      append({{id, static_cast<double>(part) / static_cast<double>(whole), "ratio", {}, gpu.metric_device}});
     };
-    if (gpu.coverage.kernel_sum_ns > 0)
-      ratio("fingerprint.time_coverage_ratio", gpu.known_family_ns, static_cast<double>(gpu.coverage.kernel_sum_ns));
+    if (gpu.coverage.kernel_sum_ns > 0) ratio("fingerprint.time_coverage_ratio", gpu.known_family_ns, gpu.coverage.kernel_sum_ns);
     append(roofline_metrics(gpu.roofline, gpu.time.kernel_sum_ns, gpu.metric_device));
     if (const auto iterations = iterations_.find(gpu.rank); graph_nodes_ > 0 && iterations != iterations_.end())
-      ratio("launch.kernel_amplification_ratio", gpu.time.kernel_count,
-            static_cast<double>(iterations->second) * static_cast<double>(graph_nodes_));
+      ratio("launch.kernel_amplification_ratio", gpu.time.kernel_count, iterations->second * graph_nodes_);
   }
 
   void compare_ranks() {
@@ -370,6 +372,7 @@ class Analyser {
   RowPuller<trace::SchedEventRow>* schedule_ = nullptr;
   std::map<DeviceKey, Device> devices_;
   analytics::steps::StepFinder steps_;
+  DeviceSteps device_steps_;
   RepeatedKernels repeated_;
   const GpuBooks& books_;
   analytics::gaps::GapExplainer gaps_;
@@ -386,10 +389,6 @@ class Analyser {
 };
 
 }  // namespace
-
-std::string gpu_label(std::int64_t rank, std::int64_t device) {
-  return "GPU " + std::to_string(device) + (rank > 0 ? ", rank " + std::to_string(rank) : "");
-}
 
 core::Result<GpuAnalysis> analyse_gpu(const std::string& session_path, const GpuAnalysisOptions& options, trace::Sink& sink,
                                       const Services& services) {

@@ -155,6 +155,10 @@ Json straggler_json(const analytics::trace_time::RankSkew& skew) {
 
 }  // namespace
 
+std::string gpu_label(std::int64_t rank, std::int64_t device) {
+  return "GPU " + std::to_string(device) + (rank > 0 ? ", rank " + std::to_string(rank) : "");
+}
+
 Json to_json(const GpuAnalysis& analysis, const GpuAnalysisOptions& options) {
   Json gpus = Json::array();
   for (const GpuOfTrace& gpu : analysis.gpus) gpus.push(gpu_json(gpu, !analysis.no_timeline));

@@ -87,7 +87,11 @@ class TimelineWatch {
       facts_.idle_ratio = std::max(facts_.idle_ratio, idle);
     }
     for (const auto& [rank, span] : spans_) facts_.ranks.push_back(span);
-    for (const auto& [process, span] : processes_) facts_.processes.push_back(span);
+    // Ranks of one job may have clocks of their own: where there are collectives, processes of different ranks are not compared.
+    std::map<std::int32_t, std::size_t> of_rank;
+    for (const auto& [process, span] : processes_) ++of_rank[process.first];
+    for (const auto& [process, span] : processes_)
+      if (facts_.collective_count == 0 || of_rank.size() == 1 || of_rank[process.first] > 1) facts_.processes.push_back(span);
     return why_no_timeline(facts_);
   }
 

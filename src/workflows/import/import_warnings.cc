@@ -88,6 +88,12 @@ std::vector<trace::Warning> trace_warnings(const GpuAnalysis& analysis) {
   warn_of_graph(analysis, warnings);
   warn_of_times(analysis, warnings);
   warn_of_timeline(analysis, warnings);
+  if (analysis.has_device_steps)
+    warnings.push_back(
+        {"import.device_steps",
+         "the host runs ahead of the device: the steps' ranges are dispatch times, so latency is that of the device, "
+         "from the end of one step's work to the end of the next's",
+         "iterations of phase step are the host's, of phase device_step the device's"});
   return warnings;
 }
 

@@ -105,8 +105,11 @@ core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool
   AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
   AACO_ASSIGN(const auto blocks, loaded.rows<trace::LoopBlockRow>());
   std::vector<trace::IterationRow> measured;
-  for (const auto& row : iterations)
-    if (names.text(row.phase) == "measure" || names.text(row.phase) == "step") measured.push_back(row);
+  for (const char* phase : {"measure", "device_step", "step"}) {
+    for (const auto& row : iterations)
+      if (names.text(row.phase) == phase) measured.push_back(row);
+    if (!measured.empty()) break;
+  }
   std::vector<Anomaly> all = one_load ? analytics::anomaly::of_iterations(measured) : std::vector<Anomaly>();
   std::vector<Anomaly> counters = analytics::anomaly::of_blocks(blocks, names);
   analytics::anomaly::join_causes(all, counters);

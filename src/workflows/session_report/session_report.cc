@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 
@@ -50,14 +51,18 @@ std::int64_t origin_of(const report::ReportModel& model, std::span<const trace::
   return origin == INT64_MAX ? 0 : origin;
 }
 
-void fill_iterations(report::ReportModel& model, std::span<const trace::IterationRow> rows, const trace::NameTable& names,
+void fill_iterations(report::ReportModel& model, std::span<const trace::IterationRow> all, const trace::NameTable& names,
                      std::int64_t origin) {
+  const auto phase_of = [&](const trace::IterationRow& row) { return names.text(row.phase); };
+  // Steps that the device timed replace those of the host.
+  const bool by_device = std::any_of(all.begin(), all.end(), [&](const auto& row) { return phase_of(row) == "device_step"; });
+  std::vector<trace::IterationRow> rows(all.begin(), all.end());
+  if (by_device) std::erase_if(rows, [&](const auto& row) { return phase_of(row) == "step"; });
   model.iterations = iteration_points(rows, names, origin);
   std::vector<double> measured;
-  for (const auto& row : rows) {
-    const auto phase = names.text(row.phase);
-    if (phase == "measure" || phase == "step") measured.push_back(static_cast<double>(row.duration_ns));
-  }
+  for (const auto& row : rows)
+    if (const auto phase = phase_of(row); phase == "measure" || phase == "step" || phase == "device_step")
+      measured.push_back(static_cast<double>(row.duration_ns));
   model.histogram = histogram(measured);
   for (const auto& point : model.iterations)
     if (point.phase != "profile" && model.timeline.size() < kTimelineIterations)

@@ -19,7 +19,7 @@ export interface IterationSeries {
 }
 
 // Counted in the numbers; blocks with telemetry are measured too, to learn what telemetry costs, and stand apart.
-export const isMeasured = (phase: string): boolean => phase === 'measure' || phase === 'step';
+export const isMeasured = (phase: string): boolean => phase === 'measure' || phase === 'step' || phase === 'device_step';
 export const isBeside = (phase: string): boolean => phase === 'measure_telemetry';
 export const isWarmup = (phase: string): boolean => phase === 'warmup';
 
