@@ -154,8 +154,8 @@ struct ServerCause {
 };
 std::vector<ServerCause> server_causes(const ServerState& server, const std::optional<PrefillStalls>& stalls,
                                        const OwnLimit& client);
-// Beside a client that was the bottleneck: that the server waited for a CPU or was throttled too. Empty: it was not, or the client
-// was not.
+// Beside a client that was the bottleneck: that the server waited for a CPU or was throttled too. Empty: it was not, or the
+// client was not.
 std::string undecided_of(const ServerState& server, const OwnLimit& client);
 inline constexpr double kServerWaits = 0.4;       // waiting for a CPU per waiting and running
 inline constexpr double kServerWaitFloor = 0.15;  // and per time

@@ -58,7 +58,7 @@ void add_llm_model_options(CLI::App& verb, LlmModelOptions& options) {
   verb.add_flag("--allow-fallback", request.run.allow_fallback,
                 "Without --url: run on another provider, with a warning, if the requested one is not available");
   verb.add_flag("--profile", request.run.profile,
-                "Without --url: also profile the nodes of prefill and of decode, in a pass of its own after the measurement");
+                "Without --url: also profile the nodes of prefill and of decode, in a separate pass after the measurement");
   verb.add_flag("--drop-disturbed", request.run.drop_disturbed, "Without --url: exclude generations affected by external load");
   add_isolation_options(verb, request.run.isolation);
 }

@@ -87,9 +87,9 @@ void judge_sockets(const Load& load, const OwnState& state, ConnectionWaits& wai
 
 std::string handshakes_text(const Load& load, const ConnectionWaits& waits) {
   if (waits.handshakes == 0) return {};
-  std::string text = fmt::format("{} of {} requests opened a TLS connection: handshake median {}, longest {}", waits.handshakes,
-                                 load.complete, core::format_duration(*waits.handshake_p50_ns),
-                                 core::format_duration(*waits.handshake_max_ns));
+  std::string text =
+      fmt::format("{} of {} requests opened a TLS connection: handshake median {}, longest {}", waits.handshakes, load.complete,
+                  core::format_duration(*waits.handshake_p50_ns), core::format_duration(*waits.handshake_max_ns));
   if (waits.handshake_own_max_ns)
     text += fmt::format("; the client's own part at most {}", core::format_duration(*waits.handshake_own_max_ns));
   return text;

@@ -1,8 +1,8 @@
-#include "analytics/llm_connections.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "analytics/llm_connections.h"
 
 namespace aaco::analytics::llm {
 namespace {
@@ -26,7 +26,7 @@ Load load_with(int every, double tls_ms) {
   load.inter_chunk = stats::summarize(std::vector<double>(4000, 10 * kMs));
   return load;
 }
-OwnState waits_of(std::vector<double> OwnState::* which, std::size_t count, double ms) {
+OwnState waits_of(std::vector<double> OwnState::*which, std::size_t count, double ms) {
   OwnState state;
   state.*which = std::vector<double>(count, ms * kMs);
   return state;

@@ -221,7 +221,8 @@ void Channel::take_tls(std::string_view cipher, std::int64_t time_ns, std::int64
 }
 
 void Channel::note_part_of_record(bool delivered, std::int64_t time_ns) {
-  if (part_since_ns_ && delivered) poller_.note(&SocketWaits::tls_record_ns, time_ns - *std::exchange(part_since_ns_, std::nullopt));
+  if (part_since_ns_ && delivered)
+    poller_.note(&SocketWaits::tls_record_ns, time_ns - *std::exchange(part_since_ns_, std::nullopt));
   const bool part = tls_->has_part_of_record();
   if (part && !part_since_ns_) part_since_ns_ = time_ns;
   if (!part) part_since_ns_.reset();
@@ -252,7 +253,8 @@ void Channel::write_rest() {
   output_.erase(0, broken ? output_.size() : static_cast<std::size_t>(std::max<ssize_t>(0, size)));
   const std::int64_t now = monotonic_ns();
   if (!output_.empty() && !full_since_ns_) full_since_ns_ = now;
-  if (output_.empty() && full_since_ns_) poller_.note(&SocketWaits::write_wait_ns, now - *std::exchange(full_since_ns_, std::nullopt));
+  if (output_.empty() && full_since_ns_)
+    poller_.note(&SocketWaits::write_wait_ns, now - *std::exchange(full_since_ns_, std::nullopt));
   if (writes_ == !output_.empty()) return;
   writes_ = !output_.empty();
   poller_.want_write(file_.get(), writes_);

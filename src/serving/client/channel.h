@@ -80,7 +80,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, public Polle
   Listener* listener_ = nullptr;
   std::string output_, tunnel_;
   std::int64_t started_ns_ = 0, tls_started_ns_ = 0;
-  std::int64_t tls_own_ns_ = 0;                             // of the handshake (SocketWaits)
+  std::int64_t tls_own_ns_ = 0;                                // of the handshake (SocketWaits)
   std::optional<std::int64_t> part_since_ns_, full_since_ns_;  // a part of a record is here; the socket takes no more
   bool ready_ = false, closed_ = false, used_ = false, writes_ = false;
 };

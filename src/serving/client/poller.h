@@ -32,7 +32,7 @@ class Poller {
   // Before the socket is closed.
   void remove(int socket);
   // A wait of a socket; take_waits() has the longest of each since its last call.
-  void note(std::optional<std::int64_t> SocketWaits::* which, std::int64_t ns) {
+  void note(std::optional<std::int64_t> SocketWaits::*which, std::int64_t ns) {
     waits_.*which = std::max((waits_.*which).value_or(0), ns);
   }
   SocketWaits take_waits() { return std::exchange(waits_, {}); }

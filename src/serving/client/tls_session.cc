@@ -68,20 +68,17 @@ TlsSession::State TlsSession::judge(int result) {
   SSL* const ssl = ssl_.get();
   switch (SSL_get_error(ssl, result)) {
     case SSL_ERROR_WANT_READ:
-    case SSL_ERROR_WANT_WRITE:
-      return SSL_is_init_finished(ssl) == 0 ? State::handshake : State::open;
-    case SSL_ERROR_ZERO_RETURN:
-      return State::ended;
-    default:
-      failure_ = failure_of(ssl);
-      return State::failed;
+    case SSL_ERROR_WANT_WRITE: return SSL_is_init_finished(ssl) == 0 ? State::handshake : State::open;
+    case SSL_ERROR_ZERO_RETURN: return State::ended;
+    default: failure_ = failure_of(ssl); return State::failed;
   }
 }
 
 void TlsSession::write(std::string_view plain) {
   while (!plain.empty()) {
     const auto part = plain.substr(0, INT_MAX);
-    if (SSL_write(ssl_.get(), part.data(), static_cast<int>(part.size())) <= 0) return;  // the connection is over: reading says so
+    if (SSL_write(ssl_.get(), part.data(), static_cast<int>(part.size())) <= 0)
+      return;  // the connection is over: reading says so
     plain.remove_prefix(part.size());
   }
 }
@@ -92,8 +89,6 @@ std::string TlsSession::take_output() {
   return bytes;
 }
 
-bool TlsSession::has_part_of_record() const {
-  return BIO_ctrl_pending(from_server_) > 0 || SSL_has_pending(ssl_.get()) == 1;
-}
+bool TlsSession::has_part_of_record() const { return BIO_ctrl_pending(from_server_) > 0 || SSL_has_pending(ssl_.get()) == 1; }
 
 }  // namespace aaco::serving

@@ -41,9 +41,12 @@ core::Result<std::optional<ServerWatch>> ServerWatch::find(const serving::Target
     if (metrics.server.host == target.server.host) metrics.headers = target.headers;  // a key is not for other hosts
   }
   state->url = metrics.url();
-  auto fetcher = serving::Fetcher::open(metrics, kReadingTimeoutNs);
-  if (fetcher) state->fetcher = *std::move(fetcher);
-  auto first = fetcher ? state->read() : tl::unexpected<core::Error>(fetcher.error());
+  const auto read_first = [&]() -> core::Result<Reading> {
+    AACO_ASSIGN(auto fetcher, serving::Fetcher::open(metrics, kReadingTimeoutNs));
+    state->fetcher = std::move(fetcher);
+    return state->read();
+  };
+  auto first = read_first();
   if (!first && !url.empty()) return tl::unexpected(std::move(first).error().with("reading the server's metrics"));
   if (!first) return std::nullopt;
   state->dialect = first->values.dialect;

@@ -100,9 +100,10 @@ void warn_of_client(LlmSummary& summary, const std::vector<Load>& loads, const s
       rate = fmt::format("; results hold up to about {:.3g} requests/s", *limits[i].vouched_per_second);
   }
   if (levels.empty()) return;
-  summary.warnings.push_back({"llm.client_limit", fmt::format("{}: the client was the bottleneck: {}{}{}{}", levels, reason, rate,
-                                                            undecided.empty() ? "" : "; ", undecided),
-                              "pin the client to a separate CPU, or lower the load"});
+  summary.warnings.push_back(
+      {"llm.client_limit",
+       fmt::format("{}: the client was the bottleneck: {}{}{}{}", levels, reason, rate, undecided.empty() ? "" : "; ", undecided),
+       "pin the client to a separate CPU, or lower the load"});
 }
 
 void warn(LlmSummary& summary, const Load& load) {

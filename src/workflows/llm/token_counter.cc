@@ -16,8 +16,7 @@ core::Result<std::int64_t> TokenCounter::count(const std::string& text) const {
   if (tokenizer_) return tokenizer_->count(text);
   Json body = request_;
   body.set(text_key_, text);
-  AACO_ASSIGN(const serving::Fetched reply,
-              fetcher_->fetch({path_, body.dump(-1), kCountTimeoutNs, kMaxCountReply}));
+  AACO_ASSIGN(const serving::Fetched reply, fetcher_->fetch({path_, body.dump(-1), kCountTimeoutNs, kMaxCountReply}));
   if (reply.outcome != serving::Outcome::ok) return core::fail(ErrorCode::io, path_ + ": " + reply.detail);
   if (reply.status != 200) return core::fail(ErrorCode::io, fmt::format("{} answered HTTP {}", path_, reply.status));
   AACO_ASSIGN(const Json document, Json::parse(reply.body));

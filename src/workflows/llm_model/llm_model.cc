@@ -155,7 +155,8 @@ void profile_nodes(OpenedDecoder& decoder, const DecoderPlan& plan, const LlmMod
   decoder.backend.reset();  // both need not be in memory at once
   double measured_ns = 0;
   for (const auto& call : measured.runs.front().loop.plain) measured_ns += static_cast<double>(call.duration_ns);
-  auto profiled = profile_decoder(*decoder.runtime, plan, request.run.seed, std::min(measured_ns, kMaxProfileNs), draft, services);
+  auto profiled =
+      profile_decoder(*decoder.runtime, plan, request.run.seed, std::min(measured_ns, kMaxProfileNs), draft, services);
   if (profiled)
     measured.profiled = *std::move(profiled);
   else
@@ -242,10 +243,9 @@ core::Result<SessionOutcome> finish(const DecoderPlan& plan, const LlmModelReque
   AACO_TRY(store_model_tables(plan.run.graph, draft));
   AACO_ASSIGN(DecoderFacts facts, facts_of(plan, measured.runs, placement, draft, services));
   if (!measured.profiled.empty())
-    AACO_TRY(draft.writer().write_json(
-        "metrics/llm_nodes.json",
-        profiled_nodes_json(measured.profiled, plan.levels.front(),
-                            facts.predicted.empty() ? std::nullopt : facts.predicted.front())));
+    AACO_TRY(draft.writer().write_json("metrics/llm_nodes.json",
+                                       profiled_nodes_json(measured.profiled, plan.levels.front(),
+                                                           facts.predicted.empty() ? std::nullopt : facts.predicted.front())));
   AACO_TRY(draft.writer().flush());
   LoadedSession loaded(draft.writer().path());
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, 1));

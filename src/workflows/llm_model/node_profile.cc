@@ -53,8 +53,8 @@ ProfiledPhase phase_of(const std::string& name, const std::vector<const DecoderS
     const double ns = stats::median(each);
     all += ns;
     phase.nodes.push_back({std::string(profile.names().text(trace::NameId{id})), std::string(profile.names().text(times.op_type)),
-                           std::string(profile.names().text(times.provider)),
-                           (times.executions + phase.calls / 2) / phase.calls, ns, 0});
+                           std::string(profile.names().text(times.provider)), (times.executions + phase.calls / 2) / phase.calls,
+                           ns, 0});
   }
   for (ProfiledNode& node : phase.nodes) node.share_ratio = all > 0 ? node.ns / all : 0;
   std::stable_sort(phase.nodes.begin(), phase.nodes.end(), [](const auto& a, const auto& b) { return a.ns > b.ns; });

@@ -18,7 +18,7 @@ namespace aaco::workflows {
 // A node in the calls of one phase: the time of all its executions in a call, the median over the calls.
 struct ProfiledNode {
   std::string name, op_type, provider;
-  std::int64_t count = 0;  // executions per call
+  std::int64_t count = 0;          // executions per call
   double ns = 0, share_ratio = 0;  // of the time in nodes
 };
 
@@ -35,7 +35,8 @@ struct ProfiledPhase {
 std::vector<ProfiledPhase> phases_of(const std::vector<runner::llm::DecoderStep>& steps, const trace::MemorySink& profile);
 
 // A pass of its own over the main level, with a session of the runtime of its own. Disturbs: after the measurement, whose model
-// must be closed where memory is scarce. Ends with the generation in which the budget is spent. Empty where the user stopped it before a generation had ended.
+// must be closed where memory is scarce. Ends with the generation in which the budget is spent. Empty where the user stopped it
+// before a generation had ended.
 core::Result<std::vector<ProfiledPhase>> profile_decoder(runner::ort::Runtime& runtime, const DecoderPlan& plan,
                                                          std::uint64_t seed, double budget_ns, SessionDraft& draft,
                                                          const Services& services);

@@ -105,8 +105,8 @@ core::Result<std::vector<Decoder::ProfiledNode>> profiled_nodes(const std::strin
     std::size_t taken = 0;
     for (const Json& json : phase["nodes"].items()) {
       if (++taken > kNodesOfAPhase) break;
-      longest.push_back({std::string(phase["phase"].text()), std::string(json["name"].text()), std::string(json["op_type"].text()),
-                         json["count"].as_i64().value_or(1), json["ns"].as_f64().value_or(0),
+      longest.push_back({std::string(phase["phase"].text()), std::string(json["name"].text()),
+                         std::string(json["op_type"].text()), json["count"].as_i64().value_or(1), json["ns"].as_f64().value_or(0),
                          json["share_ratio"].as_f64().value_or(0), json["predicted_ns"].as_f64()});
     }
   }
