@@ -52,6 +52,13 @@ struct Load {
   std::map<std::string, std::string> examples;   // a message of each kind
   std::int64_t without_output = 0;               // complete, and not one token
   std::vector<double> ttft_values;               // ascending, ns
+  // Of the complete requests with a first token: those that opened a connection, and TTFT of the others.
+  struct Opened {
+    double ttft_ns = 0, connect_ns = 0;  // connect: with the TLS handshake
+    std::optional<double> tls_ns;
+  };
+  std::vector<Opened> opened;
+  std::vector<double> ttft_of_open_connections;
   stats::Summary ttft, ttft_sent, e2el, e2el_sent, tpot, inter_chunk, client_queue;
   // The gap between two tokens. Where a chunk has several tokens (continuous usage) each has its share of the gap; where every
   // chunk has one token it is the gap between chunks; otherwise unknown.
@@ -91,6 +98,7 @@ std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, 
 // The client's own state within a level.
 struct OwnState {
   std::vector<double> loop_lag_ns, cpu_ratio, run_queue_ratio;
+  std::vector<double> write_wait_ns, tls_record_wait_ns, tls_own_ns;  // of sockets (serving::SocketWaits)
 };
 OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                    std::int64_t to_ns);
@@ -140,13 +148,15 @@ std::optional<PrefillStalls> prefill_stalls(std::span<const trace::LlmRequestRow
 // Prefills of other requests made tokens slow: the slow gaps have one far more often than chance and the other gaps.
 bool stalls_tokens(const PrefillStalls& stalls);
 
-// Why the server was slow, a sentence each, and only with evidence. None where the client was the bottleneck, unless the server
-// waited for a CPU more than twice as long as the client.
+// Why the server was slow, a sentence each, and only with evidence. None where the client was the bottleneck.
 struct ServerCause {
   std::string id, text, remedy;  // cpu_wait, throttled, queue, kv_cache, prefill
 };
 std::vector<ServerCause> server_causes(const ServerState& server, const std::optional<PrefillStalls>& stalls,
                                        const OwnLimit& client);
+// Beside a client that was the bottleneck: that the server waited for a CPU or was throttled too. Empty: it was not, or the
+// client was not.
+std::string undecided_of(const ServerState& server, const OwnLimit& client);
 inline constexpr double kServerWaits = 0.4;       // waiting for a CPU per waiting and running
 inline constexpr double kServerWaitFloor = 0.15;  // and per time
 inline constexpr double kServerThrottled = 0.05;

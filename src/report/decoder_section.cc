@@ -63,15 +63,27 @@ Json to_json(const Decoder::Node& node) {
                        {"share_ratio", node.share_ratio}});
 }
 
+Json to_json(const Decoder::ProfiledNode& node) {
+  Json out = Json::object({{"phase", node.phase},
+                           {"name", node.name},
+                           {"op_type", node.op_type},
+                           {"count", node.count},
+                           {"ns", node.ns},
+                           {"share_ratio", node.share_ratio}});
+  return out.set_if("predicted_ns", node.predicted_ns);
+}
+
 }  // namespace
 
 Json to_json(const Decoder& section) {
-  Json levels = Json::array(), nodes = Json::array();
+  Json levels = Json::array(), nodes = Json::array(), profiled = Json::array();
   for (const Decoder::Level& level : section.levels) levels.push(to_json(level));
   for (const Decoder::Node& node : section.nodes) nodes.push(to_json(node));
+  for (const Decoder::ProfiledNode& node : section.profiled) profiled.push(to_json(node));
   Json out = Json::object({{"summary", section.summary}, {"layout", section.layout}, {"levels", std::move(levels)}});
   if (section.limit) out.set("limit", to_json(*section.limit));
   if (!section.nodes.empty()) out.set("nodes", std::move(nodes));
+  if (!section.profiled.empty()) out.set("profiled", std::move(profiled));
   return out;
 }
 

@@ -44,10 +44,18 @@ struct Decoder {
     std::string phase, name, op_type, limit;
     double predicted_ns = 0, share_ratio = 0;  // of the phase
   };
+  // A node of the profiled pass; times of all its executions in one call of the phase, medians over the calls.
+  struct ProfiledNode {
+    std::string phase, name, op_type;
+    std::int64_t count = 0;          // executions per call
+    double ns = 0, share_ratio = 0;  // of the nodes of the phase
+    std::optional<double> predicted_ns;
+  };
   std::string summary, layout;
   std::vector<Level> levels;  // the main one first
   std::optional<Limit> limit;
-  std::vector<Node> nodes;  // the longest of each phase
+  std::vector<Node> nodes;             // the longest of each phase
+  std::vector<ProfiledNode> profiled;  // the same, measured; empty without --profile
 };
 
 core::Json to_json(const Decoder& section);

@@ -15,6 +15,8 @@ Json to_json(const Llm::Level& level) {
   out.set("metrics", trace::to_json(level.metrics));
   if (!level.client_limit.empty()) out.set("client_limit", Json::texts(level.client_limit));
   out.set_if("vouched_per_second", level.vouched_per_second);
+  if (!level.handshakes.empty()) out.set("handshakes", level.handshakes);
+  if (!level.connection_waits.empty()) out.set("connection_waits", Json::texts(level.connection_waits));
   if (!level.server_causes.empty()) out.set("server_causes", Json::texts(level.server_causes));
   if (level.slow_tokens > 0) out.set("slow_tokens", level.slow_tokens);
   Json causes = Json::object();

@@ -25,6 +25,8 @@ struct Llm {
     trace::Metrics metrics;                                         // llm.*
     std::vector<std::string> client_limit;                          // why the client was the bottleneck; empty: it was not
     std::optional<double> vouched_per_second;                       // then: the rate it can vouch for
+    std::string handshakes;                                         // of TLS, a sentence; empty: none
+    std::vector<std::string> connection_waits;                      // results that waits of connections moved, a sentence each
     std::vector<std::string> server_causes;                         // why the server was slow, a sentence each
     std::int64_t slow_tokens = 0;                                   // first tokens and gaps that took far longer than usual
     std::vector<std::pair<std::string, std::int64_t>> slow_causes;  // what these waited for, the most frequent first

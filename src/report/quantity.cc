@@ -85,6 +85,7 @@ UnitScale scale_for(double magnitude, std::string_view unit) {
   if (unit == "count") return size >= 1e10 ? UnitScale{1e9, "G"} : size >= 1e7 ? UnitScale{1e6, "M"} : UnitScale{};
   if (unit == "celsius") return {1, "deg C"};
   if (unit == "1/s") return {1, "/s"};
+  if (unit == "price") return {};  // its currency is not known
   if (const std::string_view shown = prefixed_unit(unit); !shown.empty()) return with_prefix(size, shown);
   return {1, std::string(unit.substr(0, kLongestUnit))};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -58,7 +59,7 @@ struct ClientOptions {
 
 struct StageOutcome {
   std::int64_t start_ns = 0, end_ns = 0;
-  std::vector<RequestRecord> requests;  // in the order of the schedule
+  std::deque<RequestRecord> requests;  // in the order of the schedule; never moved while it grows, which would stall the loop
   ChunkLog chunks;
   std::vector<ClientSample> samples;
   std::int64_t connections = 0;  // opened

@@ -55,12 +55,20 @@ struct ChunkRecord {
   ChunkKind kind = ChunkKind::other;
 };
 
+// The longest waits of the client's sockets within a window; empty: there was none, or the kernel does not tell.
+struct SocketWaits {
+  std::optional<std::int64_t> read_lag_ns;    // bytes waited in the kernel until they were read
+  std::optional<std::int64_t> write_wait_ns;  // a request waited for room in the socket
+  std::optional<std::int64_t> tls_record_ns;  // a part of a TLS record waited for its end
+  std::optional<std::int64_t> tls_own_ns;     // of a handshake: the server's bytes in the kernel, and the client's computing
+};
+
 // The client's own state over one window of the load.
 struct ClientSample {
-  std::int64_t time_ns = 0, window_ns = 0;   // end and length
-  std::int64_t loop_lag_ns = 0;              // the largest delay of a timer in it
-  std::int64_t cpu_ns = 0;                   // of the thread of the event loop
-  std::optional<std::int64_t> read_lag_ns;   // the longest time that bytes waited in the kernel until they were read
+  std::int64_t time_ns = 0, window_ns = 0;  // end and length
+  std::int64_t loop_lag_ns = 0;             // the largest delay of a timer in it
+  std::int64_t cpu_ns = 0;                  // of the thread of the event loop
+  SocketWaits waits;
   std::optional<std::int64_t> run_queue_ns;  // it was runnable and not running (schedstat)
   std::int64_t open_requests = 0;            // at its end
 };

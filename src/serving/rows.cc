@@ -67,7 +67,13 @@ void write_samples(const StageOutcome& stage, trace::Sink& sink) {
   for (const ClientSample& sample : stage.samples) {
     const auto window = static_cast<double>(sample.window_ns);
     add(sample.time_ns, "client.loop_lag_ns", static_cast<double>(sample.loop_lag_ns));
-    if (sample.read_lag_ns) add(sample.time_ns, "client.read_lag_ns", static_cast<double>(*sample.read_lag_ns));
+    const auto add_wait = [&](std::string_view metric, const std::optional<std::int64_t>& ns) {
+      if (ns) add(sample.time_ns, metric, static_cast<double>(*ns));
+    };
+    add_wait("client.read_lag_ns", sample.waits.read_lag_ns);
+    add_wait("client.write_wait_ns", sample.waits.write_wait_ns);
+    add_wait("client.tls_record_wait_ns", sample.waits.tls_record_ns);
+    add_wait("client.tls_own_ns", sample.waits.tls_own_ns);
     add(sample.time_ns, "client.cpu_ratio", static_cast<double>(sample.cpu_ns) / window);
     if (sample.run_queue_ns) add(sample.time_ns, "client.run_queue_ratio", static_cast<double>(*sample.run_queue_ns) / window);
     add(sample.time_ns, "client.open_requests", static_cast<double>(sample.open_requests));

@@ -69,6 +69,27 @@ class Measured(LlmModelTest):
         table = self.aaco('report', session['session']['id'], '--format', 'csv', '--table', 'decoder')
         self.assertEqual(len(table.output.strip().splitlines()), 1 + 4)
 
+    def test_nodes_of_prefill_and_decode_are_profiled_apart(self):
+        session = self.measured('--no-context-curve', '--profile')
+        nodes = json.loads((pathlib.Path(session['session']['path']) / 'metrics/llm_nodes.json').read_text())
+        prefill, decode = nodes['phases']
+        self.assertEqual((prefill['phase'], prefill['new_tokens'], prefill['context_tokens']), ('prefill', 16, 0))
+        self.assertEqual((decode['phase'], decode['new_tokens']), ('decode', 1))
+        self.assertGreater(decode['context_tokens'], 16)
+        self.assertEqual(decode['calls'], 7 * prefill['calls'])
+        for phase in nodes['phases']:
+            self.assertAlmostEqual(sum(node['share_ratio'] for node in phase['nodes']), 1, places=6)
+            self.assertLessEqual(sum(node['ns'] for node in phase['nodes']), 1.5 * phase['call_ns'])
+            self.assertTrue(any(kind in node['op_type'] for kind in ('MatMul', 'Gemm') for node in phase['nodes'][:5]), phase['nodes'][:5])
+            times = [node['ns'] for node in phase['nodes']]
+            self.assertEqual(times, sorted(times, reverse=True))
+        report = self.aaco('report', session['session']['id'])
+        self.assertIn('Longest nodes', report.output)
+        self.assertIn(prefill['nodes'][0]['op_type'], report.output)
+        # The pass is not part of the measurement.
+        rows, = self.query(f"SELECT count(*) FROM llm_requests WHERE session_id = '{session['session']['id']}'")
+        self.assertEqual(rows, [9])
+
     def test_one_output_token_has_no_decode(self):
         outcome = self.llm('--json', '--prompt-tokens', 4, '--output-tokens', 1, '--requests', 6, '--no-context-curve')
         self.assertEqual(outcome.code, 0, outcome.errors)
@@ -123,6 +144,14 @@ class Refused(LlmModelTest):
         outcome = self.aaco('llm', '--url', 'http://127.0.0.1:1/v1', '--batch', 2)
         self.assertEqual(outcome.code, 2)
         self.assertIn('--batch does not apply to a server', outcome.errors)
+
+    def test_profile_is_for_a_model_in_this_process(self):
+        outcome = self.aaco('llm', '--url', 'http://127.0.0.1:1/v1', '--profile')
+        self.assertEqual(outcome.code, 2)
+        self.assertIn('--profile does not apply to a server', outcome.errors)
+        sides = self.aaco('ab', '--llm', '--', '--model', MODEL, '--profile', '--', '--threads', 1)
+        self.assertEqual(sides.code, 2)
+        self.assertIn('--profile does not apply to a side', sides.errors)
 
     def test_bad_values(self):
         self.refuses(2, '--batch', '--batch', 0)

@@ -89,18 +89,21 @@ void add_sections(report::Sections& sections) {
                   {"llm.requests_per_second", 12, "1/s", trace::Interval{11, 13}, {}}},
                  {"the loop was late"},
                  8.5,
+                 "2 of 98 requests opened a TLS connection",
+                 {"opening connections added 5 ms to the TTFT P99"},
                  {"requests waited in the server's queue"},
                  3,
                  {{"prefill of other requests", 3}}}};
   llm.slow = {{17, "concurrency 4", 5e9, 1e6, 2e9, 3e8, 128, {1e6, 2e6}, "wait for a CPU at the server"}};
   sections.llm = std::move(llm);
-  report::Decoder decoder{"prefill 10 ms, decode 1 ms per token", "Optimum layout", {}, {}, {}};
+  report::Decoder decoder{"prefill 10 ms, decode 1 ms per token", "Optimum layout", {}, {}, {}, {}};
   const report::Decoder::Value measured{1e6, trace::Interval{9e5, 1.1e6}};
   const report::Decoder::Predicted predicted{1e6, 8e5, 1.2e6, "CALIBRATED"};
   decoder.levels = {
       {"prompt 8, batch 1", 1, 8, 4, 6, measured, measured, measured, measured, predicted, predicted, 4096, 4096, 1e8}};
   decoder.limit = {"bandwidth", "bandwidth-bound", 1e8, 4096, 1e10, "calibration", 1e7, 1.1e7, 0.8, 0.9, 0.1, {"evidence"}};
   decoder.nodes = {{"decode", "/h.0/MatMul", "MatMul", "memory", 1e5, 0.25}};
+  decoder.profiled = {{"decode", "/h.0/MatMul", "MatMul", 1, 1.1e5, 0.3, 1e5}};
   sections.decoder = std::move(decoder);
   report::TraceTimeline trace{1'000, 5'000, 3, {{1, "kernel", 2, 3, 4}}, {{"gemm_f16", "gemm", "gemm"}}, {"", "grid 1 x 1 x 1"},
                               {}};

@@ -13,9 +13,9 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr std::array<std::string_view, 11> kOnlyInProcess = {
+constexpr std::array<std::string_view, 12> kOnlyInProcess = {
     "--batch",   "--context-curve",  "--no-context-curve", "--threads",         "--backend", "--graph-level",
-    "--ort-lib", "--allow-fallback", "--drop-disturbed",   "--provider-option", "--isolate"};
+    "--ort-lib", "--allow-fallback", "--drop-disturbed",   "--provider-option", "--isolate", "--profile"};
 constexpr std::array<std::string_view, 14> kInBoth = {
     "--help", "--model", "--requests",  "--duration",  "--warmup",       "--seed",          "--tag",
     "--out",  "--json",  "--no-report", "--no-chunks", "--no-telemetry", "--prompt-tokens", "--output-tokens"};
@@ -57,6 +57,8 @@ void add_llm_model_options(CLI::App& verb, LlmModelOptions& options) {
   verb.add_option("--ort-lib", request.run.ort_library, "Without --url: ONNX Runtime library to use");
   verb.add_flag("--allow-fallback", request.run.allow_fallback,
                 "Without --url: run on another provider, with a warning, if the requested one is not available");
+  verb.add_flag("--profile", request.run.profile,
+                "Without --url: also profile the nodes of prefill and of decode, in a separate pass after the measurement");
   verb.add_flag("--drop-disturbed", request.run.drop_disturbed, "Without --url: exclude generations affected by external load");
   add_isolation_options(verb, request.run.isolation);
 }

@@ -231,6 +231,9 @@ core::Result<workflows::LlmSide> parse_llm_side(const std::vector<std::string>& 
   if (!request) return tl::unexpected(std::move(request).error().with(name));
   if (request->run.isolation.wanted())
     return core::fail(core::ErrorCode::invalid_argument, name + ": --isolate does not apply to a side");
+  if (request->run.profile)
+    return core::fail(core::ErrorCode::invalid_argument, name + ": --profile does not apply to a side",
+                      "profile each alone: aaco llm --model MODEL --profile");
   return workflows::LlmSide(*std::move(request));
 }
 

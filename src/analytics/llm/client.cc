@@ -5,14 +5,12 @@
 #include <numeric>
 
 #include "analytics/llm.h"
+#include "analytics/llm/lag_floor.h"
 #include "core/numbers.h"
 
 namespace aaco::analytics::llm {
 namespace {
 
-// A lag matters where it exceeds the half width of the interval, this share of the value, and this time.
-constexpr double kLagShare = 0.05;
-constexpr double kLagFloorNs = 500'000;
 // A sample is the largest lag of four ticks (serving::OwnState): a quantile of the ticks is that of the samples at the fourth
 // power of its probability.
 constexpr double kTicksPerSample = 4;
@@ -65,8 +63,7 @@ std::optional<std::string> moved(std::string_view name, const std::optional<stat
   if (!result || samples.empty()) return std::nullopt;
   const double lag = tick_quantile(samples, probability);
   const double added = load.ttft_values.empty() ? lag : added_by_lag(load.ttft_values, samples, probability);
-  const double half = result->ci95 ? (result->ci95->high - result->ci95->low) / 2 : 0;
-  if (added <= std::max({half, kLagShare * result->value, kLagFloorNs})) return std::nullopt;
+  if (!matters(added, *result)) return std::nullopt;
   return fmt::format("the client's event loop was up to {} late, which may have moved {} ({}) by {}", core::format_duration(lag),
                      name, core::format_duration(result->value), core::format_duration(added));
 }
@@ -89,6 +86,9 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
     if (metric == "client.loop_lag_ns") state.loop_lag_ns.push_back(row.value);
     if (metric == "client.cpu_ratio") state.cpu_ratio.push_back(row.value);
     if (metric == "client.run_queue_ratio") state.run_queue_ratio.push_back(row.value);
+    if (metric == "client.write_wait_ns") state.write_wait_ns.push_back(row.value);
+    if (metric == "client.tls_record_wait_ns") state.tls_record_wait_ns.push_back(row.value);
+    if (metric == "client.tls_own_ns") state.tls_own_ns.push_back(row.value);
   }
   return state;
 }

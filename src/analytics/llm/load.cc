@@ -186,6 +186,11 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     if (names.text(row.outcome) != "ok") continue;
     const RequestTimes times = times_of(row);
     series.add(times);
+    if (times.ttft_ns && row.connect_ns)
+      load.opened.push_back({*times.ttft_ns, static_cast<double>(*row.connect_ns),
+                             row.tls_ns ? std::optional(static_cast<double>(*row.tls_ns)) : std::nullopt});
+    else if (times.ttft_ns)
+      load.ttft_of_open_connections.push_back(*times.ttft_ns);
     good += !slo.empty() && is_good(row, times, gaps, slo) ? 1 : 0;
   }
   load.drifts = drifts_of(requests, names);

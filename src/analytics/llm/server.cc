@@ -109,9 +109,8 @@ ServerState server_state(std::span<const trace::SystemEventRow> events, const tr
 std::vector<ServerCause> server_causes(const ServerState& server, const std::optional<PrefillStalls>& stalls,
                                        const OwnLimit& client) {
   std::vector<ServerCause> causes;
-  if (client.limited && 2 * client.run_queue_ratio.value_or(1) > server.run_queue_ratio.value_or(0)) return causes;
+  if (client.limited) return causes;  // its lag makes a server look slow, and its waits are those of a busy machine
   add_cpu_causes(server, causes);
-  if (client.limited) return causes;  // what the client's lag looks like is no evidence
   add_own_causes(server, causes);
   if (stalls && stalls_tokens(*stalls))
     causes.push_back(
@@ -122,6 +121,14 @@ std::vector<ServerCause> server_causes(const ServerState& server, const std::opt
                      core::format_percent(stalls->with_prefill_ratio), core::format_percent(stalls->others_with_prefill_ratio)),
          "use chunked prefill, shorter prompts or separate prefill servers"});
   return causes;
+}
+
+std::string undecided_of(const ServerState& server, const OwnLimit& client) {
+  std::vector<ServerCause> causes;
+  if (client.limited) add_cpu_causes(server, causes);
+  std::string text;
+  for (const ServerCause& cause : causes) text += (text.empty() ? "" : "; ") + cause.text;
+  return text.empty() ? text : text + "; how much of the latency is the server's and how much the client's is unknown";
 }
 
 }  // namespace aaco::analytics::llm

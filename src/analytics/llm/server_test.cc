@@ -76,6 +76,26 @@ TEST(ServerCauses, NoneWhereTheClientWasTheLimit) {
   client.limited = true;
   EXPECT_EQ(causes(readings.state(), client), Ids{});
 }
+// The client waited 10 % and the server 78 % of the time: on a machine without free CPUs either may have made the results slow.
+TEST(ServerCauses, WaitOfBothSidesNamesNone) {
+  const ServerState server{.cpu_cores = 0.2, .run_queue_ratio = 0.78, .throttled_ratio = 0.2};
+  OwnLimit client{.limited = true, .reasons = {"waited"}};
+  client.run_queue_ratio = 0.1;
+  EXPECT_EQ(causes(server, client), Ids{});
+  const std::string text = undecided_of(server, client);
+  EXPECT_NE(text.find("the server waited for a CPU 79.6 % of the time it had work"), std::string::npos) << text;
+  EXPECT_NE(text.find("is unknown"), std::string::npos) << text;
+}
+TEST(ServerCauses, WithRoomAtTheClientTheWaitIsACause) {
+  const ServerState server{.cpu_cores = 0.2, .run_queue_ratio = 0.78, .throttled_ratio = 0.2};
+  EXPECT_EQ(causes(server), (Ids{"cpu_wait", "throttled"}));
+  EXPECT_EQ(undecided_of(server, {}), "");
+}
+TEST(ServerCauses, NothingIsUndecidedWhereTheServerRan) {
+  const OwnLimit client{.limited = true, .reasons = {"busy"}};
+  EXPECT_EQ(undecided_of({.cpu_cores = 0.9, .run_queue_ratio = 0.05, .throttled_ratio = {}}, client), "");
+  EXPECT_EQ(undecided_of({}, client), "");
+}
 
 // Streams of a token each 10 ms. Each `stall_every` ms all of them pause for 80 ms; at its end another request has its first
 // token, where `prefill` says so.

@@ -35,6 +35,7 @@ constexpr std::array kUnits = {
     Unit{"bytes/s", "_bytes_per_second"},
     Unit{"cores", "_cores"},
     Unit{"count", ""},
+    Unit{"price", ""},  // in the currency of --price
     Unit{"", ""},
     Unit{"flop/s", "_flops_per_second"},
 };

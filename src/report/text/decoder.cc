@@ -83,13 +83,34 @@ void write_limit(TextPage& page, const Decoder::Limit& limit) {
 }
 
 void write_predicted_nodes(TextPage& page, const Decoder& section) {
-  if (section.nodes.empty()) return;
+  if (section.nodes.empty() || !section.profiled.empty()) return;
   page.heading("Longest predicted nodes", "share of the phase, predicted time, limit");
   for (const Decoder::Node& node : section.nodes)
     page.line("  " + fit_left(node.phase, 9, page.ascii()) +
               fit_left(page.clean(node.name), std::max(16, page.width() - 50), page.ascii()) +
               fit_right(page.clean(core::format_percent(node.share_ratio)), 10, page.ascii()) +
               fit_right(page.quantity(node.predicted_ns, "ns"), 12, page.ascii()) + fit_right(node.limit, 10, page.ascii()));
+}
+
+void write_profiled_nodes(TextPage& page, const Decoder& section) {
+  if (section.profiled.empty()) return;
+  page.heading("Longest nodes", "time per call of the phase under the runtime's profiler");
+  const bool predicted = std::any_of(section.profiled.begin(), section.profiled.end(),
+                                     [](const auto& node) { return node.predicted_ns.has_value(); });
+  const int name_room = std::max(16, page.width() - (predicted ? 58 : 46));
+  page.line(page.styled("  " + fit_left("phase", 9, page.ascii()) + fit_left("node", name_room, page.ascii()) +
+                            fit_left("type", 12, page.ascii()) + fit_right("share", 9, page.ascii()) +
+                            fit_right("measured", 12, page.ascii()) + (predicted ? fit_right("predicted", 12, page.ascii()) : ""),
+                        Style::dim));
+  for (const Decoder::ProfiledNode& node : section.profiled) {
+    std::string row = "  " + fit_left(node.phase, 9, page.ascii()) +
+                      fit_left(page.clean(node.name), name_room - 1, page.ascii()) + " " +
+                      fit_left(page.clean(node.op_type), 12, page.ascii()) +
+                      fit_right(page.clean(core::format_percent(node.share_ratio)), 9, page.ascii()) +
+                      fit_right(page.quantity(node.ns, "ns"), 12, page.ascii());
+    if (predicted) row += fit_right(node.predicted_ns ? page.quantity(*node.predicted_ns, "ns") : "-", 12, page.ascii());
+    page.line(row);
+  }
 }
 
 }  // namespace
@@ -99,6 +120,7 @@ void write_text(TextPage& page, const Decoder& section, const ReportModel&) {
   page.heading("Prefill and decode", page.clean(section.layout));
   write_decoder_levels(page, section);
   if (section.limit) write_limit(page, *section.limit);
+  write_profiled_nodes(page, section);
   write_predicted_nodes(page, section);
 }
 

@@ -58,6 +58,8 @@ void write_levels(TextPage& page, const Llm& section) {
     }
     page.line(row + fit_right(failed(level) == 0 ? "-" : std::to_string(failed(level)), 8, page.ascii()));
     if (!level.client_limit.empty()) page.paragraph("the client was the bottleneck", 4, Style::warning);
+    for (const std::string& wait : level.connection_waits) page.paragraph(page.clean(wait), 4, Style::warning);
+    if (!level.handshakes.empty()) page.paragraph(page.clean(level.handshakes), 4, Style::dim);
     if (level.retries > 0) page.paragraph(fmt::format("{} retries", level.retries), 4, Style::dim);
     if (level.usage_rejected > 0)
       page.paragraph(fmt::format("impossible usage in {} responses, not used", level.usage_rejected), 4, Style::warning);

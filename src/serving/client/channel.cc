@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/read_until.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "core/clock.h"
 #include "core/files.h"
@@ -117,9 +117,8 @@ void Channel::open() {
     error_code ignored;
     self->socket_.set_option(tcp::no_delay(true), ignored);
     self->socket_.non_blocking(true, ignored);
-    if (!self->route_.target.tls) return self->ready();
-    if (self->route_.target.proxy) return self->connect_tunnel();
-    self->handshake();
+    if (self->route_.target.tls && self->route_.target.proxy) return self->connect_tunnel();
+    self->leave_asio();
   });
 }
 
@@ -140,48 +139,38 @@ void Channel::connect_tunnel() {
                              if (status.size() < 12 || status.compare(0, 7, "HTTP/1.") != 0 || status[9] != '2')
                                return self->lose(Outcome::refused, "the proxy refused the tunnel: " + status, false);
                              self->output_.clear();
-                             self->handshake();
+                             self->leave_asio();
                            });
   });
 }
 
-void Channel::handshake() {
-  tls_ = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket_, *route_.tls);
-  tls_buffer_ = std::make_unique<std::array<char, 16384>>();
-  const std::string& host = route_.target.server.host;
-  // SSL_set_tlsext_host_name() without its macro's cast: the name of the server, for one that serves several.
-  SSL_ctrl(tls_->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str()));
-  tls_->set_verify_callback(asio::ssl::host_name_verification(host));
+void Channel::leave_asio() {
+  error_code error;
+  file_ = core::FileDescriptor(socket_.release(error));
+  const int on = 1;
+  (void)::setsockopt(file_.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);  // refused: the lag of reads is not recorded
+  if (error || !poller_.add(file_.get(), shared_from_this()))
+    return lose(Outcome::refused, "the system cannot wait for the socket", false);
+  if (!route_.target.tls) return ready();
+  tls_ = std::make_unique<TlsSession>(route_.tls->native_handle(), route_.target.server.host);
   tls_started_ns_ = monotonic_ns();
-  tls_->async_handshake(asio::ssl::stream_base::client, [self = shared_from_this()](error_code error) {
-    if (self->closed_) return;
-    if (error) return self->lose(Outcome::tls, error.message(), false);
-    self->ready();
-  });
+  tls_->start();
+  tls_own_ns_ = monotonic_ns() - tls_started_ns_;
+  write_rest();
 }
 
 void Channel::ready() {
-  if (!tls_ && !leave_asio()) return lose(Outcome::refused, "the system cannot wait for the socket", false);
   ready_ = true;
   const std::int64_t now = monotonic_ns();
   std::optional<std::int64_t> tls_ns;
   if (tls_) tls_ns = now - tls_started_ns_;
   if (listener_ != nullptr) listener_->on_open(now - started_ns_, tls_ns);
-  if (!closed_ && tls_) read_tls();
 }
 
 bool Channel::is_spent() {
   char byte = 0;
-  const ssize_t size = ::recv(tls_ ? socket_.native_handle() : plain_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  const ssize_t size = ::recv(file_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return size == 0 || (size > 0 && !tls_);  // with TLS it may be a session ticket
-}
-
-bool Channel::leave_asio() {
-  error_code error;
-  plain_ = core::FileDescriptor(socket_.release(error));
-  const int on = 1;
-  (void)::setsockopt(plain_.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);  // refused: the lag of reads is not recorded
-  return !error && poller_.add(plain_.get(), shared_from_this());
 }
 
 void Channel::on_ready(bool readable, bool writable) {
@@ -191,27 +180,52 @@ void Channel::on_ready(bool readable, bool writable) {
 }
 
 void Channel::on_readable() {
-  const auto [size, arrived_ns] = receive(plain_.get(), buffer_);
+  const auto [size, arrived_ns] = receive(file_.get(), buffer_);
   const std::int64_t time_ns = monotonic_ns();
+  std::int64_t waited_ns = 0;
   if (arrived_ns) {
-    const std::int64_t waited_ns = core::SystemClock().now_ns(core::ClockId::realtime) - *arrived_ns;
-    if (waited_ns < kLongestReadLagNs) poller_.note_read_lag(waited_ns);
+    waited_ns = core::SystemClock().now_ns(core::ClockId::realtime) - *arrived_ns;
+    if (waited_ns < 0 || waited_ns > kLongestReadLagNs) waited_ns = 0;
+    poller_.note(&SocketWaits::read_lag_ns, waited_ns);
   }
-  if (size > 0) return deliver({buffer_.data(), static_cast<std::size_t>(size)}, time_ns);
-  if (size == 0) return lose(Outcome::reset, error_code(asio::error::eof).message(), true);
-  if (errno != EAGAIN && errno != EINTR) lose(Outcome::reset, system_message(), false);
+  if (size > 0) {
+    const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(size));
+    return tls_ ? take_tls(bytes, time_ns, waited_ns) : deliver(bytes, time_ns);
+  }
+  const bool handshake = tls_ && !ready_;
+  if (size == 0)
+    return lose(handshake ? Outcome::tls : Outcome::reset,
+                handshake ? "the server closed the connection within the TLS handshake" : error_code(asio::error::eof).message(),
+                true);
+  if (errno != EAGAIN && errno != EINTR) lose(handshake ? Outcome::tls : Outcome::reset, system_message(), false);
 }
 
-void Channel::read_tls() {
-  tls_->async_read_some(asio::buffer(*tls_buffer_), [self = shared_from_this()](error_code error, std::size_t size) {
-    const std::int64_t time_ns = monotonic_ns();
-    if (self->closed_) return;
-    if (error)
-      return self->lose(Outcome::reset, error.message(),
-                        error == asio::error::eof || error == asio::ssl::error::stream_truncated);
-    self->deliver({self->tls_buffer_->data(), size}, time_ns);
-    if (!self->closed_) self->read_tls();
-  });
+void Channel::take_tls(std::string_view cipher, std::int64_t time_ns, std::int64_t waited_ns) {
+  std::string plain;
+  const TlsSession::State state = tls_->take(cipher, plain);
+  write_rest();  // of the handshake, or an alert
+  const auto self = shared_from_this();
+  if (!ready_) {
+    tls_own_ns_ += waited_ns + monotonic_ns() - time_ns;
+    if (state == TlsSession::State::handshake) return;
+    if (state == TlsSession::State::failed) return lose(Outcome::tls, tls_->failure(), false);
+    poller_.note(&SocketWaits::tls_own_ns, tls_own_ns_);
+    ready();
+  }
+  if (closed_) return;
+  note_part_of_record(!plain.empty(), time_ns);
+  if (!plain.empty()) deliver(plain, time_ns);
+  if (closed_) return;
+  if (state == TlsSession::State::ended) lose(Outcome::reset, error_code(asio::error::eof).message(), true);
+  if (state == TlsSession::State::failed) lose(Outcome::reset, tls_->failure(), false);
+}
+
+void Channel::note_part_of_record(bool delivered, std::int64_t time_ns) {
+  if (part_since_ns_ && delivered)
+    poller_.note(&SocketWaits::tls_record_ns, time_ns - *std::exchange(part_since_ns_, std::nullopt));
+  const bool part = tls_->has_part_of_record();
+  if (part && !part_since_ns_) part_since_ns_ = time_ns;
+  if (!part) part_since_ns_.reset();
 }
 
 void Channel::deliver(std::string_view bytes, std::int64_t time_ns) {
@@ -221,27 +235,29 @@ void Channel::deliver(std::string_view bytes, std::int64_t time_ns) {
 
 std::int64_t Channel::send(std::string text) {
   used_ = true;
-  output_ = std::move(text);
   const std::int64_t now = monotonic_ns();
+  if (tls_)
+    tls_->write(text);
+  else
+    output_ = std::move(text);
   write_rest();
   return now;
 }
 
 // A server may answer (429, 413) and close before it has read everything: a failed write is no failure, its answer is read first.
 void Channel::write_rest() {
-  if (tls_) {
-    asio::async_write(*tls_, asio::buffer(output_), [self = shared_from_this()](error_code error, std::size_t) {
-      if (!error) self->output_.clear();
-    });
-    return;
-  }
+  if (tls_) output_ += tls_->take_output();
   if (output_.empty()) return;
-  const ssize_t size = ::send(plain_.get(), output_.data(), output_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const ssize_t size = ::send(file_.get(), output_.data(), output_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   const bool broken = size < 0 && errno != EAGAIN && errno != EINTR;
   output_.erase(0, broken ? output_.size() : static_cast<std::size_t>(std::max<ssize_t>(0, size)));
+  const std::int64_t now = monotonic_ns();
+  if (!output_.empty() && !full_since_ns_) full_since_ns_ = now;
+  if (output_.empty() && full_since_ns_)
+    poller_.note(&SocketWaits::write_wait_ns, now - *std::exchange(full_since_ns_, std::nullopt));
   if (writes_ == !output_.empty()) return;
   writes_ = !output_.empty();
-  poller_.want_write(plain_.get(), writes_);
+  poller_.want_write(file_.get(), writes_);
 }
 
 void Channel::lose(Outcome kind, const std::string& why, bool orderly) {
@@ -256,9 +272,9 @@ void Channel::close() {
   closed_ = true;
   error_code ignored;
   socket_.close(ignored);
-  if (!plain_.valid()) return;
-  poller_.remove(plain_.get());
-  plain_.reset();
+  if (!file_.valid()) return;
+  poller_.remove(file_.get());
+  file_.reset();
 }
 
 }  // namespace aaco::serving

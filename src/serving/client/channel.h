@@ -4,7 +4,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "core/handles.h"
 #include "core/result.h"
 #include "serving/client/poller.h"
+#include "serving/client/tls_session.h"
 #include "serving/record.h"
 #include "serving/target.h"
 
@@ -33,8 +33,8 @@ struct Route {
 // Resolves and connects once, in the caller's thread.
 core::Result<Route> find_route(const Target& target, std::int64_t timeout_ns);
 
-// A connection. Its handlers run on the event loop; the listener may replace or drop itself within a call. Without TLS the socket
-// leaves Asio once it is connected and is read through the poller, which costs half as much per chunk.
+// A connection. Its handlers run on the event loop; the listener may replace or drop itself within a call. The socket leaves
+// Asio once it is connected and is read through the poller, which costs half as much per chunk.
 class Channel final : public std::enable_shared_from_this<Channel>, public Poller::Socket {
  public:
   class Listener {
@@ -61,12 +61,12 @@ class Channel final : public std::enable_shared_from_this<Channel>, public Polle
 
  private:
   void connect_tunnel();
-  void handshake();
+  void leave_asio();
   void ready();
-  bool leave_asio();
   void on_ready(bool readable, bool writable) override;
   void on_readable();
-  void read_tls();
+  void take_tls(std::string_view cipher, std::int64_t time_ns, std::int64_t waited_ns);
+  void note_part_of_record(bool delivered, std::int64_t time_ns);
   void write_rest();
   void deliver(std::string_view bytes, std::int64_t time_ns);
   void lose(Outcome kind, const std::string& why, bool orderly);
@@ -75,12 +75,13 @@ class Channel final : public std::enable_shared_from_this<Channel>, public Polle
   const Route& route_;
   ReadBuffer& buffer_;
   tcp::socket socket_;
-  core::FileDescriptor plain_;  // the same once it has left Asio
-  std::unique_ptr<asio::ssl::stream<tcp::socket&>> tls_;
-  std::unique_ptr<std::array<char, 16384>> tls_buffer_;
+  core::FileDescriptor file_;  // the same once it has left Asio
+  std::unique_ptr<TlsSession> tls_;
   Listener* listener_ = nullptr;
   std::string output_, tunnel_;
   std::int64_t started_ns_ = 0, tls_started_ns_ = 0;
+  std::int64_t tls_own_ns_ = 0;                                // of the handshake (SocketWaits)
+  std::optional<std::int64_t> part_since_ns_, full_since_ns_;  // a part of a record is here; the socket takes no more
   bool ready_ = false, closed_ = false, used_ = false, writes_ = false;
 };
 

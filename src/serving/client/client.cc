@@ -271,7 +271,7 @@ void Client::State::arm_tick(std::int64_t due_ns) {
 void Client::State::on_tick(std::int64_t due_ns) {
   const std::int64_t now = monotonic_ns();
   if (auto sample = own->tick(due_ns, now, open)) {
-    sample->read_lag_ns = poller.take_read_lag();
+    sample->waits = poller.take_waits();
     outcome.samples.push_back(*sample);
   }
   dead.clear();

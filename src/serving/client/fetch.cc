@@ -11,11 +11,10 @@
 namespace aaco::serving {
 namespace {
 
-constexpr std::size_t kMaxDocument = 16 << 20;
-
 class Fetch final : public Channel::Listener {
  public:
-  Fetch(asio::io_context& io, Channel& channel, std::string request) : io_(io), channel_(channel), request_(std::move(request)) {}
+  Fetch(asio::io_context& io, Channel& channel, std::string request, std::size_t limit)
+      : io_(io), channel_(channel), request_(std::move(request)), limit_(limit) {}
 
   [[nodiscard]] bool over() const { return over_; }
   Fetched& result() { return result_; }
@@ -23,8 +22,8 @@ class Fetch final : public Channel::Listener {
   void on_open(std::int64_t /*connect_ns*/, std::optional<std::int64_t> /*tls_ns*/) override { channel_.send(request_); }
   void on_bytes(std::string_view bytes, std::int64_t /*time_ns*/) override {
     const auto status = response_.feed(bytes, [this](std::string_view body) -> core::Status {
-      if (result_.body.size() + body.size() > kMaxDocument)
-        return core::fail(core::ErrorCode::exhausted, fmt::format("the reply exceeds {} MiB", kMaxDocument >> 20));
+      if (result_.body.size() + body.size() > limit_)
+        return core::fail(core::ErrorCode::exhausted, fmt::format("the reply exceeds {} MiB", limit_ >> 20));
       result_.body += body;
       return {};
     });
@@ -51,24 +50,38 @@ class Fetch final : public Channel::Listener {
   asio::io_context& io_;
   Channel& channel_;
   std::string request_;
+  std::size_t limit_;
   ResponseReader response_;
   Fetched result_;
   bool over_ = false;
 };
 
+std::string wire_text(const Target& target, const FetchRequest& request) {
+  std::string more = "Accept: application/json\r\nConnection: close\r\n";
+  if (!request.body) return request_header(target, "GET", request.path, more) + "\r\n";
+  more += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", request.body->size());
+  return request_header(target, "POST", request.path, more) + "\r\n" + *request.body;
+}
+
 }  // namespace
 
-core::Result<Fetched> fetch(const Route& route, std::string_view path, std::int64_t timeout_ns) {
+core::Result<Fetcher> Fetcher::open(const Target& target, std::int64_t timeout_ns) {
+  AACO_ASSIGN(auto route, find_route(target, timeout_ns));
+  return Fetcher(std::make_shared<const Route>(std::move(route)));
+}
+
+core::Result<Fetched> Fetcher::fetch(const FetchRequest& request) const { return serving::fetch(*route_, request); }
+
+core::Result<Fetched> fetch(const Route& route, const FetchRequest& request) {
   asio::io_context io(1);
   Poller poller(io);
   const auto buffer = std::make_unique<ReadBuffer>();
   const auto channel = std::make_shared<Channel>(io, poller, route, *buffer);
-  Fetch fetch(io, *channel,
-              request_header(route.target, "GET", path, "Accept: application/json\r\nConnection: close\r\n") + "\r\n");
+  Fetch fetch(io, *channel, wire_text(route.target, request), request.reply_limit_bytes);
   channel->listen(&fetch);
   channel->open();
   try {
-    io.run_for(std::chrono::nanoseconds(timeout_ns));
+    io.run_for(std::chrono::nanoseconds(request.timeout_ns));
   } catch (const std::exception& failure) {
     return core::fail(core::ErrorCode::io, std::string("the event loop failed: ") + failure.what());
   }
@@ -78,7 +91,7 @@ core::Result<Fetched> fetch(const Route& route, std::string_view path, std::int6
   io.poll();  // handlers of what was closed
   if (fetch.over()) return std::move(fetch.result());
   return Fetched{.outcome = Outcome::timeout,
-                 .detail = "no complete reply within " + core::format_duration(static_cast<double>(timeout_ns)),
+                 .detail = "no complete reply within " + core::format_duration(static_cast<double>(request.timeout_ns)),
                  .status = 0,
                  .content_type = {},
                  .location = {},

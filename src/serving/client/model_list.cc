@@ -9,7 +9,7 @@
 namespace aaco::serving {
 
 core::Result<ModelList> list_models(const Route& route, std::int64_t timeout_ns) {
-  AACO_ASSIGN(const Fetched reply, fetch(route, "/models", timeout_ns));
+  AACO_ASSIGN(const Fetched reply, fetch(route, {.path = "/models", .body = {}, .timeout_ns = timeout_ns}));
   ModelList list{.outcome = reply.outcome, .detail = reply.detail, .http_status = {}, .names = {}};
   if (reply.outcome != Outcome::ok) return list;
   list.http_status = reply.status;

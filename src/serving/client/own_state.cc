@@ -47,7 +47,7 @@ std::optional<ClientSample> OwnState::tick(std::int64_t due_ns, std::int64_t now
                       .window_ns = now_ns - window_start_ns_,
                       .loop_lag_ns = lag_ns_,
                       .cpu_ns = cpu_ns - cpu_ns_,
-                      .read_lag_ns = {},
+                      .waits = {},
                       .run_queue_ns = {},
                       .open_requests = open_requests};
   if (run_queue_ns && run_queue_ns_) sample.run_queue_ns = *run_queue_ns - *run_queue_ns_;

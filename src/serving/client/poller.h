@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/handles.h"
+#include "serving/record.h"
 
 namespace aaco::serving {
 
@@ -30,9 +31,11 @@ class Poller {
   void want_write(int socket, bool wanted);
   // Before the socket is closed.
   void remove(int socket);
-  // Bytes waited for so long in the kernel until they were read; the longest since the last call of take_read_lag().
-  void note_read_lag(std::int64_t ns) { read_lag_ns_ = std::max(read_lag_ns_.value_or(0), ns); }
-  std::optional<std::int64_t> take_read_lag() { return std::exchange(read_lag_ns_, std::nullopt); }
+  // A wait of a socket; take_waits() has the longest of each since its last call.
+  void note(std::optional<std::int64_t> SocketWaits::*which, std::int64_t ns) {
+    waits_.*which = std::max((waits_.*which).value_or(0), ns);
+  }
+  SocketWaits take_waits() { return std::exchange(waits_, {}); }
 
  private:
   void arm();
@@ -40,7 +43,7 @@ class Poller {
 
   boost::asio::posix::stream_descriptor epoll_;
   std::vector<std::shared_ptr<Socket>> owners_;  // by descriptor
-  std::optional<std::int64_t> read_lag_ns_;
+  SocketWaits waits_;
 };
 
 }  // namespace aaco::serving

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "core/files.h"
 #include "core/json.h"
@@ -25,7 +27,8 @@ using core::ErrorCode;
 using core::Json;
 using Row = trace::LlmRequestRow;
 
-constexpr std::chrono::milliseconds kWritePeriod{250};
+constexpr std::chrono::milliseconds kWritePeriod{20};  // short: a burst of writing would hold up an event loop on the same CPU
+constexpr int kNice = 10;
 
 std::string journal_path(const std::string& session_path) { return core::join_path(session_path, kLlmJournal); }
 
@@ -75,6 +78,8 @@ core::Result<std::unique_ptr<RequestJournal>> RequestJournal::open(const std::st
 
 RequestJournal::RequestJournal(core::FileDescriptor file, std::string path) : path_(std::move(path)), file_(std::move(file)) {
   thread_ = std::thread([this] {
+    // The event loop may have to share one CPU with this thread: it goes first. Refused, it does not.
+    (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
     std::unique_lock lock(mutex_);
     while (!end_) {
       wake_.wait_for(lock, kWritePeriod, [this] { return end_; });
@@ -88,6 +93,7 @@ RequestJournal::RequestJournal(core::FileDescriptor file, std::string path) : pa
 RequestJournal::~RequestJournal() {
   {
     const std::lock_guard lock(mutex_);
+    hand_over();
     end_ = true;
   }
   wake_.notify_all();
@@ -97,12 +103,19 @@ RequestJournal::~RequestJournal() {
 
 void RequestJournal::begin_level(std::string phase, std::string load, std::int64_t first_request) {
   const std::lock_guard lock(mutex_);
+  hand_over();
   waiting_.push_back({{std::move(phase), std::move(load), first_request}, {}});
 }
 
 void RequestJournal::add(const serving::RequestRecord& record) {
-  const std::lock_guard lock(mutex_);
-  if (!waiting_.empty()) waiting_.back().records.push_back(record);
+  held_.push_back(record);
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) hand_over();
+}
+
+void RequestJournal::hand_over() {
+  if (!waiting_.empty())
+    for (serving::RequestRecord& record : held_) waiting_.back().records.push_back(std::move(record));
+  held_.clear();
 }
 
 void RequestJournal::discard() { (void)::unlink(path_.c_str()); }
@@ -117,6 +130,7 @@ void RequestJournal::write_all() {
   }
   std::string lines;
   for (Batch& batch : batches) {
+    if (batch.records.empty()) continue;
     serving::StageOutcome stage;
     stage.requests = std::move(batch.records);
     trace::MemorySink rows;

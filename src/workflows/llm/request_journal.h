@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,7 +29,7 @@ class RequestJournal {
 
   // The level of the requests that follow; `first_request` is the index of its first one.
   void begin_level(std::string phase, std::string load, std::int64_t first_request);
-  // On the client's thread.
+  // On the client's thread, which never waits for the writer.
   void add(const serving::RequestRecord& record);
   // Once the session has its tables.
   void discard();
@@ -40,15 +41,17 @@ class RequestJournal {
   };
   struct Batch {
     Level level;
-    std::vector<serving::RequestRecord> records;
+    std::deque<serving::RequestRecord> records;
   };
   RequestJournal(core::FileDescriptor file, std::string path);
+  void hand_over();  // under the lock
   void write_all();
   std::string path_;
   core::FileDescriptor file_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Batch> waiting_;
+  std::deque<serving::RequestRecord> held_;  // of the client's thread, while the writer has the lock
   bool end_ = false;
   std::thread thread_;
 };

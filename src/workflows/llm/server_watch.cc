@@ -4,7 +4,6 @@
 
 #include "core/clock.h"
 #include "core/files.h"
-#include "core/http.h"
 
 namespace aaco::workflows {
 namespace {
@@ -12,17 +11,15 @@ namespace {
 using core::ErrorCode;
 
 constexpr std::int64_t kReadingTimeoutNs = 2'000'000'000;
-constexpr std::int64_t kMaxReadingReply = 8 << 20;
+constexpr std::size_t kMaxReadingReply = 8 << 20;
 
 }  // namespace
 
 core::Result<ServerWatch::Reading> ServerWatch::State::read() const {
   Reading reading{.asked_ns = core::monotonic_ns(), .answered_ns = 0, .values = {}};
-  AACO_ASSIGN(
-      const core::HttpReply reply,
-      core::http_send(
-          {.url = url, .body = {}, .headers = headers, .timeout_ns = kReadingTimeoutNs, .reply_limit_bytes = kMaxReadingReply}));
+  AACO_ASSIGN(const serving::Fetched reply, fetcher->fetch({"", {}, kReadingTimeoutNs, kMaxReadingReply}));
   reading.answered_ns = core::monotonic_ns();
+  if (reply.outcome != serving::Outcome::ok) return core::fail(ErrorCode::io, url + ": " + reply.detail);
   if (reply.status != 200) return core::fail(ErrorCode::io, fmt::format("{} answered HTTP {}", url, reply.status));
   auto values = serving::read_server_metrics(dialects, reply.body);
   if (!values)
@@ -35,9 +32,21 @@ core::Result<std::optional<ServerWatch>> ServerWatch::find(const serving::Target
                                                            const Services& services) {
   auto state = std::make_unique<State>();
   AACO_ASSIGN(state->dialects, serving::load_dialects(core::join_path(services.paths.share, "data/serving/server_metrics.yaml")));
-  state->headers = target.headers;
-  state->url = url.empty() ? fmt::format("{}://{}/metrics", target.tls ? "https" : "http", target.host_header()) : url;
-  auto first = state->read();
+  serving::Target metrics = target;
+  metrics.base_path = "/metrics";
+  if (!url.empty()) {
+    AACO_ASSIGN(metrics, serving::parse_target(url, services.environment));
+    if (metrics.base_path.empty()) metrics.base_path = "/";
+    metrics.ca_file = target.ca_file;
+    if (metrics.server.host == target.server.host) metrics.headers = target.headers;  // a key is not for other hosts
+  }
+  state->url = metrics.url();
+  const auto read_first = [&]() -> core::Result<Reading> {
+    AACO_ASSIGN(auto fetcher, serving::Fetcher::open(metrics, kReadingTimeoutNs));
+    state->fetcher = std::move(fetcher);
+    return state->read();
+  };
+  auto first = read_first();
   if (!first && !url.empty()) return tl::unexpected(std::move(first).error().with("reading the server's metrics"));
   if (!first) return std::nullopt;
   state->dialect = first->values.dialect;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "serving/fetch.h"
 #include "serving/server_metrics.h"
 #include "serving/target.h"
 #include "trace/sink.h"
@@ -44,7 +45,7 @@ class ServerWatch {
   };
   struct State {
     std::string url, dialect;
-    std::vector<std::pair<std::string, std::string>> headers;
+    std::optional<serving::Fetcher> fetcher;
     std::vector<serving::Dialect> dialects;
     std::vector<Reading> readings;
     std::int64_t failures = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analytics/llm_ceiling.h"
+#include "analytics/llm_connections.h"
 #include "analytics/llm_energy.h"
 #include "analytics/llm_slow.h"
 #include "core/numbers.h"
@@ -56,6 +57,16 @@ Json to_json(const ServerState& server, const std::optional<PrefillStalls>& stal
   return out;
 }
 
+Json to_json(const analytics::llm::ConnectionWaits& waits) {
+  Json out = Json::object({{"opened", waits.opened}, {"handshakes", waits.handshakes}, {"moved", Json::texts(waits.moved)}});
+  out.set_if("connect_p50_ns", waits.connect_p50_ns).set_if("connect_max_ns", waits.connect_max_ns);
+  out.set_if("handshake_p50_ns", waits.handshake_p50_ns).set_if("handshake_max_ns", waits.handshake_max_ns);
+  out.set_if("handshake_own_max_ns", waits.handshake_own_max_ns);
+  out.set_if("write_wait_max_ns", waits.write_wait_max_ns).set_if("record_wait_max_ns", waits.record_wait_max_ns);
+  if (!waits.text.empty()) out.set("text", waits.text);
+  return out;
+}
+
 Json to_json(const Load& load, const OwnLimit& client) {
   Json failures = Json::object();
   for (const auto& [kind, count] : load.failures)
@@ -77,8 +88,9 @@ Json to_json(const Load& load, const OwnLimit& client) {
   return out;
 }
 
-// One warning for all levels: the reason at the first of them, and the rate of the last.
-void warn_of_client(LlmSummary& summary, const std::vector<Load>& loads, const std::vector<OwnLimit>& limits) {
+// One warning for all levels: the reason at the first of them, and the rate of the last. `undecided` as undecided_of() has it.
+void warn_of_client(LlmSummary& summary, const std::vector<Load>& loads, const std::vector<OwnLimit>& limits,
+                    const std::string& undecided) {
   std::string levels, reason, rate;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (!limits[i].limited) continue;
@@ -88,8 +100,10 @@ void warn_of_client(LlmSummary& summary, const std::vector<Load>& loads, const s
       rate = fmt::format("; results hold up to about {:.3g} requests/s", *limits[i].vouched_per_second);
   }
   if (levels.empty()) return;
-  summary.warnings.push_back({"llm.client_limit", fmt::format("{}: the client was the bottleneck: {}{}", levels, reason, rate),
-                              "pin the client to a separate CPU, or lower the load"});
+  summary.warnings.push_back(
+      {"llm.client_limit",
+       fmt::format("{}: the client was the bottleneck: {}{}{}{}", levels, reason, rate, undecided.empty() ? "" : "; ", undecided),
+       "pin the client to a separate CPU, or lower the load"});
 }
 
 void warn(LlmSummary& summary, const Load& load) {
@@ -219,6 +233,7 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   const auto unloaded = unloaded_first_token(loads);
   Json levels = Json::array();
   std::vector<OwnLimit> limits;
+  std::string undecided;  // of the first such level
   std::vector<std::optional<double>> token_joules;
   for (const Load& load : loads) {
     std::int64_t from = INT64_MAX, to = INT64_MIN;
@@ -227,9 +242,16 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
       from = std::min(from, row.scheduled_ns);
       to = std::max(to, row.end_ns);
     }
-    limits.push_back(judge_client(load, analytics::llm::own_state(events, names, from, to)));
+    const analytics::llm::OwnState own = analytics::llm::own_state(events, names, from, to);
+    limits.push_back(judge_client(load, own));
     judge_ceiling(load, options.client_ceiling, limits.back());
+    const auto connections = analytics::llm::judge_connections(load, own);
+    judge_own_connections(connections, limits.back());
     Json level = to_json(load, limits.back());
+    level.set("connections", to_json(connections));
+    for (const std::string& moved : connections.moved)
+      summary.warnings.push_back({"llm.connections", load.name + ": " + moved,
+                                  "times from the send (llm.ttft_sent_*, llm.e2el_sent_*) do not include opening connections"});
     token_joules.push_back(options.server_sampled ? joules_per_token(events, gpu, names, options.machine, load, from, to)
                                                   : std::nullopt);
     level.set_if("energy_per_token_joules", token_joules.back());
@@ -238,7 +260,13 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
     if (!options.server_sampled) server.cpu_cores = server.run_queue_ratio = server.throttled_ratio = {};  // of another process
     const auto stalls = analytics::llm::prefill_stalls(requests, chunks, names, load.name);
     const auto causes = server_causes(server, stalls, limits.back());
-    if (options.server_sampled || server.readings > 0 || stalls) level.set("server", to_json(server, stalls, causes));
+    const std::string also = undecided_of(server, limits.back());
+    if (undecided.empty()) undecided = also;
+    if (options.server_sampled || server.readings > 0 || stalls) {
+      Json state = to_json(server, stalls, causes);
+      if (!also.empty()) state.set("undecided", also);
+      level.set("server", std::move(state));
+    }
     for (const ServerCause& cause : causes)
       summary.warnings.push_back({"llm.server_cause", load.name + ": " + cause.text, cause.remedy});
     const auto slow = slow_tokens.find(requests, chunks, names, load.name, unloaded);
@@ -256,7 +284,7 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   summary.document = Json::object({{"schema_version", 1}, {"levels", std::move(levels)}});
   if (!slo.empty()) summary.document.set("slo", to_string(slo));
   if (loads.empty()) return summary;
-  warn_of_client(summary, loads, limits);
+  warn_of_client(summary, loads, limits, undecided);
   const auto curve = judge_curve(loads, slo);
   const std::size_t counts = level_that_counts(loads, curve);
   summary.metrics = metrics_of(loads[counts], limits[counts]);
@@ -264,7 +292,7 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   const auto& rates = loads[counts].steady ? *loads[counts].steady : loads[counts].rates;
   if (options.price_per_hour && rates.output_tokens_per_second && *rates.output_tokens_per_second > 0)
     summary.metrics.push_back(
-        {"llm.cost_per_million_tokens", *options.price_per_hour / 3600 / *rates.output_tokens_per_second * 1e6, "count", {}, {}});
+        {"llm.cost_per_million_tokens", *options.price_per_hour / 3600 / *rates.output_tokens_per_second * 1e6, "price", {}, {}});
   summary.sentence =
       fmt::format("{} at {}{}", sentence_of(loads[counts], slo), loads[counts].name, curve_sentence(loads, curve, slo));
   summary.document.set("counts", loads[counts].name).set("summary", summary.sentence);

@@ -3,11 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "core/json.h"
 #include "core/result.h"
+#include "serving/fetch.h"
 #include "serving/target.h"
 #include "serving/tokenizer.h"
 
@@ -28,9 +27,9 @@ class TokenCounter {
  private:
   TokenCounter() = default;
   std::optional<serving::Tokenizer> tokenizer_;
-  std::string url_, text_key_;
+  std::optional<serving::Fetcher> fetcher_;
+  std::string path_, text_key_;
   core::Json request_;
-  std::vector<std::pair<std::string, std::string>> headers_;
 };
 
 }  // namespace aaco::workflows

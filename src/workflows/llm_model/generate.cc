@@ -13,28 +13,6 @@ constexpr std::int64_t kFewestGenerations = 6;  // of which a median has an inte
 constexpr core::Nanoseconds kMaxWarmup{3'000'000'000};
 constexpr std::int64_t kUnlimitedNs = std::int64_t{24} * 3600 * 1'000'000'000;
 
-std::vector<std::int64_t> random_tokens(const DecoderPlan& plan, std::int64_t count, std::uint64_t seed) {
-  core::Random random(seed);
-  const auto vocabulary = static_cast<std::uint64_t>(plan.layout.vocabulary.value_or(256));
-  std::vector<std::int64_t> tokens;
-  for (std::int64_t i = 0; i < count; ++i) tokens.push_back(static_cast<std::int64_t>(random.below(vocabulary)));
-  return tokens;
-}
-
-core::Status generate(Decoder& decoder, std::span<const std::int64_t> prompt, std::int64_t output, Generation& into,
-                      const Services& services) {
-  decoder.restart();
-  std::span<const std::int64_t> tokens = prompt;
-  for (std::int64_t i = 0; i < output; ++i) {
-    if (services.stopping()) return {};
-    AACO_ASSIGN(const DecoderStep step, decoder.feed(tokens));
-    into.steps.push_back(step);
-    tokens = decoder.next();
-  }
-  into.complete = true;
-  return {};
-}
-
 // A generation that the user stopped is no measured call.
 void drop_incomplete(LevelRun& run) {
   if (run.generations.empty() || run.generations.back().complete || run.generations.back().steps.empty()) return;
@@ -84,6 +62,28 @@ void write_tokens(const Generation& generation, std::int64_t request, trace::Sin
 }
 
 }  // namespace
+
+std::vector<std::int64_t> random_tokens(const DecoderPlan& plan, std::int64_t count, std::uint64_t seed) {
+  core::Random random(seed);
+  const auto vocabulary = static_cast<std::uint64_t>(plan.layout.vocabulary.value_or(256));
+  std::vector<std::int64_t> tokens;
+  for (std::int64_t i = 0; i < count; ++i) tokens.push_back(static_cast<std::int64_t>(random.below(vocabulary)));
+  return tokens;
+}
+
+core::Status generate(Decoder& decoder, std::span<const std::int64_t> prompt, std::int64_t output, Generation& into,
+                      const Services& services) {
+  decoder.restart();
+  std::span<const std::int64_t> tokens = prompt;
+  for (std::int64_t i = 0; i < output; ++i) {
+    if (services.stopping()) return {};
+    AACO_ASSIGN(const DecoderStep step, decoder.feed(tokens));
+    into.steps.push_back(step);
+    tokens = decoder.next();
+  }
+  into.complete = true;
+  return {};
+}
 
 LevelLimits limits_of(const LlmModelRequest& request, const DecoderLevel& level) {
   LevelLimits limits;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ struct Generation {
   std::vector<runner::llm::DecoderStep> steps;
   bool complete = false;  // otherwise stopped by the user
 };
+
+// [batch, prompt] ids, equal for equal seeds.
+std::vector<std::int64_t> random_tokens(const DecoderPlan& plan, std::int64_t count, std::uint64_t seed);
+
+// Feeds the prompt and decodes `output` tokens; appends the steps. Stops early where the user does.
+core::Status generate(runner::llm::Decoder& decoder, std::span<const std::int64_t> prompt, std::int64_t output, Generation& into,
+                      const Services& services);
 
 // What the generations of a level were.
 struct LevelRun {

@@ -14,6 +14,7 @@
 #include "workflows/llm_model/decoder_plan.h"
 #include "workflows/llm_model/decoder_summary.h"
 #include "workflows/llm_model/generate.h"
+#include "workflows/llm_model/node_profile.h"
 #include "workflows/llm_model/prediction.h"
 #include "workflows/models/model_tables.h"
 #include "workflows/placement.h"
@@ -29,6 +30,7 @@ namespace {
 
 using core::Json;
 
+constexpr double kMaxProfileNs = 5e9;
 constexpr std::size_t kWarmupToJudge = 10;  // generations, below which nothing is said of a trend
 
 struct OpenedDecoder {
@@ -99,6 +101,7 @@ struct MeasuredDecoder {
   std::vector<LevelRun> runs;
   std::map<std::int64_t, std::string> dropped_blocks;  // of the main level
   Json noise;
+  std::vector<ProfiledPhase> profiled;
 };
 
 // The main level with everything around it: accounts of its blocks, telemetry in every other one.
@@ -142,6 +145,22 @@ core::Result<MeasuredDecoder> measure_levels(runner::Backend& backend, const Dec
     measured.runs.push_back(*std::move(run));
   }
   return measured;
+}
+
+// Nodes of both phases, where --profile asked for them. The measurement is whole without them.
+void profile_nodes(OpenedDecoder& decoder, const DecoderPlan& plan, const LlmModelRequest& request, MeasuredDecoder& measured,
+                   SessionDraft& draft, const Services& services) {
+  if (!request.run.profile || services.stopping() || measured.runs.empty()) return;
+  services.progress("profiling " + plan.levels.front().name);
+  decoder.backend.reset();  // both need not be in memory at once
+  double measured_ns = 0;
+  for (const auto& call : measured.runs.front().loop.plain) measured_ns += static_cast<double>(call.duration_ns);
+  auto profiled =
+      profile_decoder(*decoder.runtime, plan, request.run.seed, std::min(measured_ns, kMaxProfileNs), draft, services);
+  if (profiled)
+    measured.profiled = *std::move(profiled);
+  else
+    draft.warn("profile.failed", "the nodes were not profiled: " + profiled.error().message, profiled.error().remedy);
 }
 
 void write_all(const MeasuredDecoder& measured, bool chunks, trace::Sink& sink) {
@@ -223,6 +242,10 @@ core::Result<SessionOutcome> finish(const DecoderPlan& plan, const LlmModelReque
   write_all(measured, request.keep_chunks, draft.sink());
   AACO_TRY(store_model_tables(plan.run.graph, draft));
   AACO_ASSIGN(DecoderFacts facts, facts_of(plan, measured.runs, placement, draft, services));
+  if (!measured.profiled.empty())
+    AACO_TRY(draft.writer().write_json("metrics/llm_nodes.json",
+                                       profiled_nodes_json(measured.profiled, plan.levels.front(),
+                                                           facts.predicted.empty() ? std::nullopt : facts.predicted.front())));
   AACO_TRY(draft.writer().flush());
   LoadedSession loaded(draft.writer().path());
   AACO_ASSIGN(trace::Metrics metrics, table_metrics(draft, loaded, 1));
@@ -262,7 +285,8 @@ core::Result<SessionOutcome> llm_model(const LlmModelRequest& asked, const Servi
   AACO_TRY(draft.write_lockbox(subject_of(plan, placement, decoder.runtime->version(), request, isolation, usable),
                                Json::object({{"onnxruntime", decoder.runtime->version()}})));
   warn_of_placement(draft, plan.run, runtime);
-  AACO_ASSIGN(const MeasuredDecoder measured, measure_levels(*decoder.backend, plan, request, draft, services));
+  AACO_ASSIGN(MeasuredDecoder measured, measure_levels(*decoder.backend, plan, request, draft, services));
+  profile_nodes(decoder, plan, request, measured, draft, services);
   draft.manifest().outcome.isolation = isolation.describe();
   isolation.leave(draft);
   return finish(plan, request, placement, measured, rss_load_bytes, draft, services);

@@ -38,8 +38,11 @@ void warn_of_full_profiler(const trace::Account& account, trace::SessionManifest
        "a smaller model or fewer loop iterations leave room for more calls"});
 }
 
+}  // namespace
+
 core::Status import_profile(const runner::Backend::Profile& profile, std::int64_t warmup_calls, trace::Sink& sink,
                             trace::SessionManifest& manifest) {
+  manifest.clocks.add(trace::read_clock_pair(core::SystemClock(), core::ClockId::realtime));
   AACO_ASSIGN(const auto start,
               manifest.clocks.convert({core::ClockId::realtime, profile.start_realtime_ns}, core::ClockId::monotonic));
   AACO_ASSIGN(const auto source, importers::open_file_source(profile.path));
@@ -52,12 +55,14 @@ core::Status import_profile(const runner::Backend::Profile& profile, std::int64_
   return core::remove_tree(profile.path);
 }
 
-}  // namespace
+std::int64_t profiled_calls_at_most(std::size_t nodes) {
+  constexpr std::int64_t kBesides = 2;  // records of a call that are not of a node
+  return std::max<std::int64_t>(1, kRecordsKept / (static_cast<std::int64_t>(nodes) + kBesides));
+}
 
 ProfileCalls profile_calls(std::size_t nodes) {
   constexpr ProfileCalls kUsual{.warmup = 3, .least = 5, .most = 100};
-  constexpr std::int64_t kBesides = 2;  // records of a call that are not of a node
-  const std::int64_t fit = std::max<std::int64_t>(1, kRecordsKept / (static_cast<std::int64_t>(nodes) + kBesides));
+  const std::int64_t fit = profiled_calls_at_most(nodes);
   const std::int64_t warmup = std::min(kUsual.warmup, fit / 2);
   const std::int64_t most = std::min(kUsual.most, fit - warmup);
   return {warmup, std::min(kUsual.least, most), most};
@@ -80,7 +85,6 @@ core::Result<ProfilePass> profile_pass(runner::Backend& backend, ProfileCalls ca
   }
   AACO_ASSIGN(const auto profile, backend.end_profile());
   manifest.phases.push_back({"profile", begin, core::monotonic_ns()});
-  manifest.clocks.add(trace::read_clock_pair(core::SystemClock(), core::ClockId::realtime));
   AACO_TRY(import_profile(profile, calls.warmup, sink, manifest));
   if (durations.empty()) return ProfilePass{};
   return ProfilePass{static_cast<std::int64_t>(durations.size()), stats::median(durations)};

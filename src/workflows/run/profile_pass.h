@@ -27,6 +27,14 @@ struct ProfileCalls {
 };
 ProfileCalls profile_calls(std::size_t nodes);  // nodes of the model's file: the runtime executes that many, or fewer
 
+// Imports what the profiler of a backend wrote, without its first calls, and removes the file: node executions and their
+// iterations, on the monotonic clock.
+core::Status import_profile(const runner::Backend::Profile& profile, std::int64_t warmup_calls, trace::Sink& sink,
+                            trace::SessionManifest& manifest);
+
+// Calls of a model with so many nodes that the runtime's profiler has room for.
+std::int64_t profiled_calls_at_most(std::size_t nodes);
+
 // Runs a backend that was opened with its profiler on until the budget is spent, and imports what the profiler wrote: node
 // executions and their iterations, on the monotonic clock. Disturbs, so it is a pass of its own, after the measurement.
 core::Result<ProfilePass> profile_pass(runner::Backend& backend, ProfileCalls calls, double budget_ns,

@@ -95,6 +95,24 @@ core::Result<std::vector<Decoder::Node>> longest_nodes(const std::string& sessio
   return longest;
 }
 
+// metrics/llm_nodes.json, whose nodes are sorted.
+core::Result<std::vector<Decoder::ProfiledNode>> profiled_nodes(const std::string& session_path) {
+  std::vector<Decoder::ProfiledNode> longest;
+  const std::string path = core::join_path(session_path, "metrics/llm_nodes.json");
+  if (!core::exists(path)) return longest;
+  AACO_ASSIGN(const Json document, core::read_json_file(path));
+  for (const Json& phase : document["phases"].items()) {
+    std::size_t taken = 0;
+    for (const Json& json : phase["nodes"].items()) {
+      if (++taken > kNodesOfAPhase) break;
+      longest.push_back({std::string(phase["phase"].text()), std::string(json["name"].text()),
+                         std::string(json["op_type"].text()), json["count"].as_i64().value_or(1), json["ns"].as_f64().value_or(0),
+                         json["share_ratio"].as_f64().value_or(0), json["predicted_ns"].as_f64()});
+    }
+  }
+  return longest;
+}
+
 std::string decoder_confidence(const Decoder& section) {
   if (section.levels.empty() || !section.levels.front().token_ns) return "low: no complete generation";
   const auto& token = *section.levels.front().token_ns;
@@ -128,6 +146,7 @@ core::Status fill_decoder(report::ReportModel& model, const std::string& session
   }
   section.limit = decode_limit_of(document["decode_limit"]);
   AACO_ASSIGN(section.nodes, longest_nodes(session_path));
+  AACO_ASSIGN(section.profiled, profiled_nodes(session_path));
   model.verdict =
       section.summary.empty() ? "No level was measured." : fmt::format("{}, {}.", model.session.outcome.model, section.summary);
   model.verdict_confidence = decoder_confidence(section);

@@ -32,6 +32,8 @@ core::Result<Llm::Level> level_of(const Json& json) {
                    .metrics = {},
                    .client_limit = {},
                    .vouched_per_second = json["client"]["vouched_per_second"].as_f64(),
+                   .handshakes = std::string(json["connections"]["text"].text()),
+                   .connection_waits = {},
                    .server_causes = {},
                    .slow_tokens = json["slow_tokens"]["slow_first_tokens"].as_i64().value_or(0) +
                                   json["slow_tokens"]["slow_gaps"].as_i64().value_or(0),
@@ -40,6 +42,7 @@ core::Result<Llm::Level> level_of(const Json& json) {
     level.failures.emplace_back(kind, failure["count"].as_i64().value_or(0));
   AACO_ASSIGN(level.metrics, trace::metrics_from_json(json["metrics"]));
   for (const Json& reason : json["client"]["reasons"].items()) level.client_limit.emplace_back(reason.text());
+  for (const Json& moved : json["connections"]["moved"].items()) level.connection_waits.emplace_back(moved.text());
   for (const Json& cause : json["server"]["causes"].items()) level.server_causes.emplace_back(cause.text());
   for (const auto& [cause, count] : json["slow_tokens"]["causes"].members())
     level.slow_causes.emplace_back(cause_text(cause), count.as_i64().value_or(0));

@@ -52,6 +52,7 @@ export function scaleFor(magnitude: number, unit: string): Scale {
   if (unit === 'count') return size >= 1e10 ? { factor: 1e9, unit: 'G' } : size >= 1e7 ? { factor: 1e6, unit: 'M' } : { factor: 1, unit: '' };
   if (unit === 'celsius') return { factor: 1, unit: '\u00b0C' };
   if (unit === '1/s') return { factor: 1, unit: '/s' };
+  if (unit === 'price') return { factor: 1, unit: '' }; // its currency is not known
   const prefixed = Object.prototype.hasOwnProperty.call(kPrefixed, unit) ? kPrefixed[unit] : undefined;
   if (prefixed) return prefixScale(size, prefixed);
   return { factor: 1, unit: unit.length > kLongestUnit ? `${unit.slice(0, kLongestUnit - 1)}\u2026` : unit };

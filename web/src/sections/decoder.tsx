@@ -56,12 +56,23 @@ interface PredictedNode {
   share_ratio: number;
 }
 
+interface ProfiledNode {
+  phase: string;
+  name: string;
+  op_type: string;
+  count: number; // executions per call
+  ns: number;
+  share_ratio: number;
+  predicted_ns?: number;
+}
+
 interface Decoder {
   summary: string;
   layout: string;
   levels: Level[];
   limit?: Limit;
   nodes?: PredictedNode[];
+  profiled?: ProfiledNode[];
 }
 
 declare module '../model/report.ts' {
@@ -161,6 +172,25 @@ function Nodes({ nodes }: { nodes: PredictedNode[] }) {
   );
 }
 
+function ProfiledNodes({ nodes }: { nodes: ProfiledNode[] }) {
+  return (
+    <table class="legend">
+      <thead><tr><th scope="col">Longest nodes, profiled</th><th scope="col">phase, type</th><th scope="col" class="right">per call</th><th scope="col" class="right">of the phase</th><th scope="col" class="right narrow">predicted</th></tr></thead>
+      <tbody>
+        {nodes.map((node, index) => (
+          <tr key={index}>
+            <th scope="row">{node.name}</th>
+            <td>{node.phase}, {node.op_type}{node.count > 1 ? `, ${node.count} times` : ''}</td>
+            <td class="right">{duration(node.ns)}</td>
+            <td class="right">{text(node.share_ratio, 'ratio')}</td>
+            <td class="right narrow">{node.predicted_ns === undefined ? '' : duration(node.predicted_ns)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 function DecoderSection({ report, id, title }: SectionProps) {
   const levels = levelsOf(report);
   const decoder = report.extra!.decoder!;
@@ -184,6 +214,7 @@ function DecoderSection({ report, id, title }: SectionProps) {
       </table>
       <Curves levels={levels} />
       {decoder.limit && <LimitView limit={decoder.limit} />}
+      {decoder.profiled !== undefined && decoder.profiled.length > 0 && <ProfiledNodes nodes={decoder.profiled} />}
       {decoder.nodes !== undefined && decoder.nodes.length > 0 && <Nodes nodes={decoder.nodes} />}
     </Section>
   );
