@@ -25,6 +25,8 @@ struct OptimizeRequest {
   std::vector<std::string> worker;           // program and verb that call serve_ab()
   std::string tag;
   bool store = true;
+  std::vector<std::string> axes;   // search only these; empty: all
+  bool accept = false;             // a change of precision may win although it was compared on generated inputs only
   std::int64_t check_inputs = 32;  // generated inputs that outputs are compared on
 };
 

@@ -10,7 +10,6 @@
 namespace aaco::graph::rewrite {
 namespace {
 
-constexpr std::int64_t kMinOpset = 11;  // of DynamicQuantizeLinear
 constexpr float kMaxInt8 = 127;
 
 template <class T>
@@ -91,10 +90,10 @@ class DynamicQuantizer {
 
 }  // namespace
 
-std::int64_t count_matrix_products(const Graph& graph) {
+std::int64_t count_matrix_products(const Graph& graph, std::int64_t min_opset) {
   Graph unchanged = graph;
   const auto opset = graph.opsets.find("");
-  return opset == graph.opsets.end() || opset->second < kMinOpset
+  return opset == graph.opsets.end() || opset->second < min_opset
              ? 0
              : static_cast<std::int64_t>(find_matrix_products(Edit(unchanged)).size());
 }

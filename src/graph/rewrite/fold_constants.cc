@@ -7,6 +7,7 @@
 #include "graph/known_values.h"
 #include "graph/rewrite/clean.h"
 #include "graph/rewrite/edit.h"
+#include "graph/shapes.h"
 
 namespace aaco::graph::rewrite {
 namespace {
@@ -41,25 +42,45 @@ const TensorLiteral* literal_of(const Node& node) {
              : literal;
 }
 
-bool can_fold(const Edit& edit, const Node& node, const std::vector<std::optional<KnownIntegers>>& known) {
+// The constant that the node only gives another shape, where that shape is known; null: it does not.
+const Initializer* moved_constant(const Edit& edit, const Graph& typed, const Node& node) {
+  const std::string& op = node.op_type;
+  if (!node.domain.empty() || node.inputs.empty() || !node.inputs[0].valid()) return nullptr;
+  if (op != "Reshape" && op != "Flatten" && op != "Squeeze" && op != "Unsqueeze") return nullptr;
+  const Initializer* constant = edit.constant(node.inputs[0]);
+  const auto &in = typed.tensor(node.inputs[0]).shape, &out = typed.tensor(node.outputs[0]).shape;
+  const bool same = constant != nullptr && in && out && element_count(*out) && element_count(*in) == element_count(*out);
+  return same && (!constant->constant.data.empty() || constant->constant.location) ? constant : nullptr;
+}
+
+bool can_fold(const Edit& edit, const Graph& typed, const Node& node, const std::vector<std::optional<KnownIntegers>>& known) {
   if (node.outputs.size() != 1 || !node.outputs[0].valid() || edit.is_output(node.outputs[0])) return false;
-  return literal_of(node) != nullptr || (known[index_of(node.outputs[0])] && !known[index_of(node.outputs[0])]->elements.empty());
+  if (literal_of(node) != nullptr || moved_constant(edit, typed, node) != nullptr) return true;
+  const auto& value = known[index_of(node.outputs[0])];
+  return value && !value->elements.empty();
+}
+
+Graph with_shapes(const Graph& graph) {
+  Graph typed = graph;
+  infer_shapes(typed);
+  return typed;
 }
 
 }  // namespace
 
 std::vector<std::size_t> find_constant_nodes(const Graph& graph) {
   const auto known = known_integers(graph);
-  Graph unchanged = graph;
-  const Edit edit(unchanged);
+  Graph typed = with_shapes(graph);
+  const Edit edit(typed);
   std::vector<std::size_t> found;
   for (std::size_t at = 0; at < graph.nodes.size(); ++at)
-    if (can_fold(edit, graph.nodes[at], known)) found.push_back(at);
+    if (can_fold(edit, typed, graph.nodes[at], known)) found.push_back(at);
   return found;
 }
 
 std::int64_t fold_constants(Graph& graph) {
   const auto known = known_integers(graph);
+  const Graph typed = with_shapes(graph);
   const auto found = find_constant_nodes(graph);
   Edit edit(graph);
   for (const std::size_t at : found) {
@@ -70,6 +91,10 @@ std::int64_t fold_constants(Graph& graph) {
       tensor.type = literal->descriptor.type;
       tensor.shape = literal->descriptor.shape;
       edit.make_constant(id, literal->constant);
+    } else if (const Initializer* moved = moved_constant(edit, typed, node); moved != nullptr && !known[index_of(id)]) {
+      tensor.type = graph.tensor(moved->tensor).type;
+      tensor.shape = typed.tensor(id).shape;
+      edit.make_constant(id, Constant(moved->constant));
     } else {
       const KnownIntegers& value = *known[index_of(id)];
       tensor.type = value.type;

@@ -20,6 +20,8 @@ constexpr std::array kPasses = {
     Pass{"int8_weights", "8-bit weights of matrix products in blocks of 32 (MatMulNBits)", false},
     Pass{"int4_weights", "4-bit weights of matrix products in blocks of 32 (MatMulNBits)", false}};
 
+constexpr std::int64_t kMinFormatVersion = 4;
+
 core::Result<std::int64_t> run_pass(Graph& graph, std::string_view id) {
   if (id == "int8_dynamic") return quantize_dynamically(graph);
   if (id == "int8_weights") return quantize_weights(graph, 8);
@@ -40,7 +42,7 @@ const Pass* find_pass(std::string_view id) {
 
 std::int64_t count_sites(const Graph& graph, std::string_view pass) {
   if (find_pass(pass) == nullptr) return 0;
-  if (pass != "clean") return count_matrix_products(graph);
+  if (pass != "clean") return count_matrix_products(graph, pass == "int8_dynamic" ? kDynamicMinOpset : 0);
   return static_cast<std::int64_t>(find_constant_nodes(graph).size() + find_no_ops(graph).size() + find_dead_nodes(graph).size());
 }
 
@@ -69,6 +71,8 @@ core::Result<std::vector<PassAccount>> rewrite_model(const std::string& from, co
     AACO_ASSIGN(PassAccount account, apply_pass(graph, pass));
     accounts.push_back(std::move(account));
   }
+  // Older files list their weights among the inputs, which the graph does not keep.
+  graph.format_version = std::max(graph.format_version, kMinFormatVersion);
   onnx::FileWeights weights(graph);
   AACO_TRY(onnx::write(graph, &weights, to));
   return accounts;

@@ -7,7 +7,9 @@
 
 namespace aaco::graph::rewrite {
 
-std::int64_t count_matrix_products(const Graph& graph);
+// Those that a pass below would change; `min_opset`: of the standard operators that it puts in.
+std::int64_t count_matrix_products(const Graph& graph, std::int64_t min_opset = 0);
+inline constexpr std::int64_t kDynamicMinOpset = 11;  // of DynamicQuantizeLinear
 
 // Matrix products with constant weights in 8-bit integers: weights per column and symmetric, inputs per call
 // (DynamicQuantizeLinear, MatMulInteger; ONNX opset 11). Answers the number of products.

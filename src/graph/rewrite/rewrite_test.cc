@@ -109,6 +109,18 @@ TEST(Clean, FoldedConstantsAreReadBack) {
   EXPECT_EQ(apply_pass(made.graph, "clean")->nodes, 1);
   EXPECT_EQ(initializer(made.graph, "c").constant.data, bytes(std::vector<float>{1, 2}));
 }
+TEST(Clean, ReshapedWeightsAreConstantsToo) {
+  Made made;
+  made.matrix("w");
+  made.graph.initializers.push_back({made.tensor("s", Shape{2}, ElementType::int64), {bytes(std::vector<std::int64_t>{64, 32}), {}}});
+  made.graph.tensor(made.ids["w"]).shape = Shape{64, 4, 8};
+  made.node("Reshape", {"w", "s"}, "r");
+  made.node("MatMul", {"x", "r"}, "y");
+  EXPECT_EQ(count_sites(made.graph, "int8_weights"), 0);
+  EXPECT_EQ(apply_pass(made.graph, "clean")->nodes, 1);
+  EXPECT_EQ(count_sites(made.graph, "int8_weights"), 1);
+  EXPECT_EQ(made.graph.initializers.size(), 1U);
+}
 TEST(Clean, KeepsWhatMakesAnOutput) {
   Made made;
   made.node("Identity", {"x"}, "y");

@@ -1,0 +1,31 @@
+#include "workflows/optimize/search.h"
+
+#include <gtest/gtest.h>
+
+namespace aaco::workflows {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+TEST(SearchTimes, LongSearchesExploreHalfAndProveWithTheRest) {
+  const SearchTimes times = plan_times(0, 600 * kSecond, kSecond / 10, kSecond);
+  EXPECT_EQ(times.end_ns, 600 * kSecond);
+  EXPECT_EQ(times.race_until_ns, 420 * kSecond);
+  EXPECT_EQ(times.explore_until_ns, 300 * kSecond);
+}
+TEST(SearchTimes, SlowModelsLeaveMoreForTheProof) {
+  EXPECT_EQ(plan_times(0, 60 * kSecond, 5 * kSecond, kSecond).race_until_ns, (60 - 8 * 5) * kSecond - kSecond * 5 / 2);
+}
+TEST(SearchTimes, ShortSearchesKeepTimeForOneCheckOfOutputs) {
+  const SearchTimes times = plan_times(0, 6 * kSecond, kSecond / 10, 2 * kSecond);
+  EXPECT_GE(times.race_until_ns - times.explore_until_ns, 2 * kSecond * 3 / 4);
+  EXPECT_GE(times.end_ns - times.race_until_ns, 8 * kSecond / 10 + kSecond * 5 / 2);
+}
+TEST(SearchTimes, ABudgetBelowTheLeastTimeHasNoTimeToSearch) {
+  EXPECT_GT(least_time_ns(kSecond, kSecond), 8 * kSecond);
+  const SearchTimes times = plan_times(0, kSecond, kSecond, kSecond);
+  EXPECT_EQ(times.explore_until_ns, 0);
+}
+
+}  // namespace
+}  // namespace aaco::workflows
