@@ -32,6 +32,7 @@ void judge_item(const OptimizeOutcome& outcome, AdviceTrial& item) {
 core::Status try_item(const OptimizeRequest& request, core::Nanoseconds budget, const Services& services, AdviceTrial& item) {
   OptimizeRequest one = request;
   one.axes = item.axes;
+  one.advice_id = item.id;
   one.budget = budget;
   one.folder = core::join_path(request.folder, item.id);
   services.progress("trying the advice '" + item.title + "'");
@@ -113,6 +114,7 @@ core::Result<AdviceOutcome> try_advice(const OptimizeRequest& asked, const std::
   AACO_ASSIGN(const Explanation explanation, explain(session, services));
   OptimizeRequest request = asked;
   AACO_ASSIGN(request.base, run_of_session(manifest.request));
+  request.advice_session = explanation.session_id;
   AACO_ASSIGN(const auto axes, load_advice_axes(core::join_path(services.paths.share, "data/optimize/advice.yaml")));
   AdviceOutcome out;
   out.session = explanation.session_id;

@@ -132,6 +132,8 @@ core::Status store_session(const Prepared& made, OptimizeOutcome& outcome, const
   Json asked = Json::object({{"model", made.request.base.model},
                              {"for", made.request.objective},
                              {"budget_ns", static_cast<long long>(made.request.budget.count())}});
+  if (!made.request.advice_id.empty())
+    asked.set("advice", Json::object({{"session", made.request.advice_session}, {"id", made.request.advice_id}}));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("optimize", made.request.tag, std::move(asked), services));
   AACO_TRY(draft.writer().write_json("metrics/optimize.json", to_json(outcome, made.request)));
   draft.manifest().outcome.model = made.plan.model_name;

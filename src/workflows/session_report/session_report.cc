@@ -21,6 +21,7 @@
 #include "workflows/session_report/report_calls.h"
 #include "workflows/session_report/report_decoder.h"
 #include "workflows/session_report/report_gpu.h"
+#include "workflows/session_report/measured_advice.h"
 #include "workflows/session_report/report_insight.h"
 #include "workflows/session_report/report_llm.h"
 #include "workflows/session_report/report_rates.h"
@@ -148,7 +149,12 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
 
 core::Result<report::ReportModel> load_report_by_name(const std::string& name, const core::Paths& paths) {
   AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));
-  return load_report(path, paths);
+  AACO_ASSIGN(report::ReportModel model, load_report(path, paths));
+  if (!model.advice.empty()) {
+    AACO_ASSIGN(const auto measured, measured_advice(paths.sessions, model.session.id.text));
+    add_measured(model, measured);
+  }
+  return model;
 }
 
 core::Status add_page_parts(report::ReportModel& model, const std::string& session_path) {
