@@ -30,7 +30,8 @@ struct PassAccount {
   std::int64_t nodes = 0;  // changed or removed
 };
 
-// Fails with invalid_argument for an unknown pass, unsupported where the pass finds nothing to change, and as reading a weight does.
+// Fails with invalid_argument for an unknown pass, unsupported where the pass finds nothing to change, and as reading a weight
+// does.
 core::Result<PassAccount> apply_pass(Graph& graph, std::string_view pass);
 
 // Reads the ONNX model at `from`, applies the passes in order and writes it to `to` (with FILE.data for large weights).

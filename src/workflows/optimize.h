@@ -77,10 +77,10 @@ core::Json to_json(const OptimizeOutcome& outcome, const OptimizeRequest& reques
 // An item of a session's advice: what it predicted, and what was proved.
 struct AdviceTrial {
   std::string id, title;
-  std::vector<std::string> axes;                                       // that try it; empty: none does
+  std::vector<std::string> axes;                                         // that try it; empty: none does
   std::optional<double> predicted_ratio, predicted_low, predicted_high;  // saving of the call time
-  std::string outcome;                                                 // proven, no proven gain, not tried
-  std::string reason;                                                  // why it was not tried
+  std::string outcome;                                                   // proven, no proven gain, not tried
+  std::string reason;                                                    // why it was not tried
   std::optional<OptimizeProof> proof;
   std::optional<bool> within_prediction;  // the proved interval meets the predicted one
   std::string folder;                     // with best.yaml, of a proven one
@@ -91,8 +91,8 @@ struct AdviceOutcome {
   bool proven = false;  // at least one
 };
 
-// Searches the settings that the session's advice is about, item by item, in FOLDER/ID, with the session's own configuration as the
-// baseline. Fails with not_found for a session without advice that settings can try.
+// Searches the settings that the session's advice is about, item by item, in FOLDER/ID, with the session's own configuration as
+// the baseline. Fails with not_found for a session without advice that settings can try.
 core::Result<AdviceOutcome> try_advice(const OptimizeRequest& request, const std::string& session, const Services& services);
 core::Json to_json(const AdviceOutcome& outcome);
 

@@ -96,12 +96,11 @@ void print_search(const Context& context, const workflows::OptimizeOutcome& outc
   context.print(fmt::format("{}\n", outcome.summary));
   if (outcome.proof && outcome.proof->baseline) {
     const double baseline = *outcome.proof->baseline;
-    context.print(
-        fmt::format("  baseline {}; {} fresh process rounds, smallest detectable change {}\n",
-                    request.objective == "throughput" ? fmt::format("{:.4g} items/s", baseline)
-                    : request.objective == "memory"   ? core::format_bytes(baseline)
-                                                      : core::format_duration(baseline),
-                    outcome.proof->rounds, core::format_percent(outcome.proof->smallest_detectable_ratio.value_or(0))));
+    context.print(fmt::format("  baseline {}; {} fresh process rounds, smallest detectable change {}\n",
+                              request.objective == "throughput" ? fmt::format("{:.4g} items/s", baseline)
+                              : request.objective == "memory"   ? core::format_bytes(baseline)
+                                                                : core::format_duration(baseline),
+                              outcome.proof->rounds, core::format_percent(outcome.proof->smallest_detectable_ratio.value_or(0))));
   }
   for (const auto& part : outcome.parts)
     context.print(fmt::format("  without {}: {} {}\n", part.change, core::format_signed_percent(part.without_ratio),
@@ -124,14 +123,15 @@ void print_advice(const Context& context, const workflows::AdviceOutcome& outcom
     context.print(fmt::format("{}: {}\n", item.id, item.title));
     if (item.predicted_high)
       context.print(fmt::format("  predicted: saves {} ({} to {})\n", core::format_percent(item.predicted_ratio.value_or(0)),
-                                core::format_percent(item.predicted_low.value_or(0)), core::format_percent(*item.predicted_high)));
+                                core::format_percent(item.predicted_low.value_or(0)),
+                                core::format_percent(*item.predicted_high)));
     if (item.proof && item.proof->change_ratio)
-      context.print(fmt::format("  measured here: {} {}{}{}\n", item.proof->configuration,
-                                core::format_signed_percent(*item.proof->change_ratio),
-                                item.proof->interval ? fmt::format(" ({} to {})", core::format_signed_percent(item.proof->interval->low),
-                                                                   core::format_signed_percent(item.proof->interval->high))
-                                                     : std::string(),
-                                item.within_prediction ? (*item.within_prediction ? ", as predicted" : ", not as predicted") : ""));
+      context.print(fmt::format(
+          "  measured here: {} {}{}{}\n", item.proof->configuration, core::format_signed_percent(*item.proof->change_ratio),
+          item.proof->interval ? fmt::format(" ({} to {})", core::format_signed_percent(item.proof->interval->low),
+                                             core::format_signed_percent(item.proof->interval->high))
+                               : std::string(),
+          item.within_prediction ? (*item.within_prediction ? ", as predicted" : ", not as predicted") : ""));
     context.print(fmt::format("  {}{}\n", item.outcome, item.reason.empty() ? "" : ": " + item.reason));
     if (!item.folder.empty()) context.note("hint: use it: aaco run --config " + item.folder + "/best.yaml");
   }

@@ -17,8 +17,8 @@ std::int64_t remove_no_ops(Graph& graph);
 std::vector<std::size_t> find_dead_nodes(const Graph& graph);
 std::int64_t remove_dead_nodes(Graph& graph);
 
-// Nodes whose outputs are whole numbers that the graph alone decides, Constant nodes, and a Reshape or the like of a constant: they
-// become constants.
+// Nodes whose outputs are whole numbers that the graph alone decides, Constant nodes, and a Reshape or the like of a constant:
+// they become constants.
 std::vector<std::size_t> find_constant_nodes(const Graph& graph);
 std::int64_t fold_constants(Graph& graph);
 

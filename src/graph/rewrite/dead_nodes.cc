@@ -14,9 +14,8 @@ std::vector<std::size_t> find_dead_nodes(const Graph& graph) {
   std::vector<std::size_t> dead;
   for (std::size_t at = graph.nodes.size(); at-- > 0;) {
     const Node& node = graph.nodes[at];
-    const bool used = std::any_of(node.outputs.begin(), node.outputs.end(), [&](TensorId id) {
-      return id.valid() && (needed.contains(id.value) || edit.captured(id));
-    });
+    const bool used = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                  [&](TensorId id) { return id.valid() && (needed.contains(id.value) || edit.captured(id)); });
     if (!used) {
       dead.push_back(at);
       continue;

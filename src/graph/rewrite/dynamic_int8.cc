@@ -74,7 +74,8 @@ class DynamicQuantizer {
       for (const float weight : run) largest = std::max(largest, std::abs(weight));
       if (largest > 0) scales[column] = largest / kMaxInt8;
       for (std::size_t row = 0; row < rows; ++row)
-        values[row * columns + column] = static_cast<std::int8_t>(std::lround(std::clamp(run[row] / scales[column], -kMaxInt8, kMaxInt8)));
+        values[row * columns + column] =
+            static_cast<std::int8_t>(std::lround(std::clamp(run[row] / scales[column], -kMaxInt8, kMaxInt8)));
     }
     const std::string name = edit_.graph().tensor(product.weight).name + "/int8";
     const QuantizedMatrix made{

@@ -36,8 +36,7 @@ const TensorLiteral* literal_of(const Node& node) {
   if (!node.domain.empty() || node.op_type != "Constant") return nullptr;
   const AttributeValue* value = node.attribute("value");
   const auto* literal = value == nullptr ? nullptr : std::get_if<TensorLiteral>(value);
-  return literal == nullptr || !literal->descriptor.shape ||
-                 (literal->constant.data.empty() && !literal->constant.location)
+  return literal == nullptr || !literal->descriptor.shape || (literal->constant.data.empty() && !literal->constant.location)
              ? nullptr
              : literal;
 }

@@ -11,12 +11,14 @@ namespace {
 constexpr std::int64_t kMinWeights = 1024;
 
 bool is_plain_gemm(const Node& node) {
-  return node.op_type == "Gemm" && node.int_or("transA", 0) == 0 && node.float_or("alpha", 1) == 1 && node.float_or("beta", 1) == 1;
+  return node.op_type == "Gemm" && node.int_or("transA", 0) == 0 && node.float_or("alpha", 1) == 1 &&
+         node.float_or("beta", 1) == 1;
 }
 
 std::optional<MatrixProduct> product_of(const Edit& edit, std::size_t at) {
   const Node& node = edit.graph().nodes[at];
-  if (!node.domain.empty() || node.inputs.size() < 2 || node.outputs.size() != 1 || (node.op_type != "MatMul" && !is_plain_gemm(node)))
+  if (!node.domain.empty() || node.inputs.size() < 2 || node.outputs.size() != 1 ||
+      (node.op_type != "MatMul" && !is_plain_gemm(node)))
     return std::nullopt;
   const Initializer* weight = edit.constant(node.inputs[1]);
   if (weight == nullptr || (weight->constant.data.empty() && !weight->constant.location)) return std::nullopt;

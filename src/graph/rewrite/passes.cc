@@ -50,7 +50,8 @@ core::Result<PassAccount> apply_pass(Graph& graph, std::string_view pass) {
   if (find_pass(pass) == nullptr) {
     std::vector<std::string> ids;
     for (const Pass& one : kPasses) ids.emplace_back(one.id);
-    return core::fail(ErrorCode::invalid_argument, "unknown rewrite '" + std::string(pass) + "'", "rewrites: " + core::join(ids, ", "));
+    return core::fail(ErrorCode::invalid_argument, "unknown rewrite '" + std::string(pass) + "'",
+                      "rewrites: " + core::join(ids, ", "));
   }
   PassAccount account{std::string(pass), 0};
   if (count_sites(graph, pass) > 0) {

@@ -36,7 +36,8 @@ struct Made {
     if (!ids.contains(name)) ids[name] = graph.add_tensor({name, type, std::move(shape)});
     return ids[name];
   }
-  void node(const std::string& op, const std::vector<std::string>& in, const std::string& out, std::vector<Attribute> attributes = {}) {
+  void node(const std::string& op, const std::vector<std::string>& in, const std::string& out,
+            std::vector<Attribute> attributes = {}) {
     Node made{op + "_" + out, op, "", {}, {tensor(out)}, std::move(attributes)};
     for (const std::string& name : in) made.inputs.push_back(tensor(name));
     graph.nodes.push_back(std::move(made));
@@ -112,7 +113,8 @@ TEST(Clean, FoldedConstantsAreReadBack) {
 TEST(Clean, ReshapedWeightsAreConstantsToo) {
   Made made;
   made.matrix("w");
-  made.graph.initializers.push_back({made.tensor("s", Shape{2}, ElementType::int64), {bytes(std::vector<std::int64_t>{64, 32}), {}}});
+  made.graph.initializers.push_back(
+      {made.tensor("s", Shape{2}, ElementType::int64), {bytes(std::vector<std::int64_t>{64, 32}), {}}});
   made.graph.tensor(made.ids["w"]).shape = Shape{64, 4, 8};
   made.node("Reshape", {"w", "s"}, "r");
   made.node("MatMul", {"x", "r"}, "y");

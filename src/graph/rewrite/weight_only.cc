@@ -50,9 +50,9 @@ core::Result<PackedMatrix> pack(Edit& edit, const MatrixProduct& product, int bi
   }
   const std::string name = edit.graph().tensor(product.weight).name + "/int" + std::to_string(bits);
   const auto count = static_cast<std::int64_t>(blocks);
-  return PackedMatrix{
-      edit.add_constant(name, ElementType::uint8, {product.columns, count, static_cast<std::int64_t>(block_bytes)}, std::move(packed)),
-      edit.add_constant(name + "/scale", ElementType::float32, {product.columns * count}, std::move(scales))};
+  return PackedMatrix{edit.add_constant(name, ElementType::uint8,
+                                        {product.columns, count, static_cast<std::int64_t>(block_bytes)}, std::move(packed)),
+                      edit.add_constant(name + "/scale", ElementType::float32, {product.columns * count}, std::move(scales))};
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ void write_text(TextPage& page, const Search& section, const ReportModel&) {
     if (!trial.reason.empty()) page.paragraph(page.clean(trial.reason), 4, Style::dim);
   }
   if (section.trials.size() > kMaxShownTrials)
-    page.line(page.styled(fmt::format("  {} more on the page and in trials.parquet", section.trials.size() - kMaxShownTrials), Style::dim));
+    page.line(page.styled(fmt::format("  {} more on the page and in trials.parquet", section.trials.size() - kMaxShownTrials),
+                          Style::dim));
   for (const Search::Part& part : section.parts)
     page.line(fmt::format("  without {}: {} {}", page.clean(part.change), core::format_signed_percent(part.without_ratio),
                           section.objective == "memory" ? "peak memory" : "time per item"));

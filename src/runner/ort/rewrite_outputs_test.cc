@@ -36,7 +36,8 @@ graph::Graph two_layers() {
   };
   const auto weight = [&](const char* name, std::int64_t rows, std::int64_t columns, std::uint64_t seed) {
     const TensorId id = tensor(name, rows > 0 ? Shape{rows, columns} : Shape{columns});
-    graph.initializers.push_back({id, {random_floats(static_cast<std::size_t>(std::max<std::int64_t>(rows, 1) * columns), seed), {}}});
+    graph.initializers.push_back(
+        {id, {random_floats(static_cast<std::size_t>(std::max<std::int64_t>(rows, 1) * columns), seed), {}}});
     return id;
   };
   const TensorId x = tensor("x", Shape{4, 64}), same = tensor("same"), shape = tensor("shape", {}, ElementType::int64),

@@ -137,10 +137,10 @@ core::Result<AdviceOutcome> try_advice(const OptimizeRequest& asked, const std::
 Json to_json(const AdviceOutcome& outcome) {
   Json items = Json::array();
   for (const AdviceTrial& item : outcome.items) {
-    Json one = Json::object({{"id", item.id}, {"title", item.title}, {"outcome", item.outcome}, {"axes", Json::texts(item.axes)}});
+    Json one =
+        Json::object({{"id", item.id}, {"title", item.title}, {"outcome", item.outcome}, {"axes", Json::texts(item.axes)}});
     one.set_if("predicted_gain_ratio", item.predicted_ratio);
-    if (item.predicted_high)
-      one.set("predicted_interval", Json::array({item.predicted_low.value_or(0), *item.predicted_high}));
+    if (item.predicted_high) one.set("predicted_interval", Json::array({item.predicted_low.value_or(0), *item.predicted_high}));
     if (!item.reason.empty()) one.set("reason", item.reason);
     if (item.proof) one.set("proof", to_json(*item.proof));
     one.set_if("within_prediction", item.within_prediction);

@@ -15,9 +15,10 @@ using ::testing::HasSubstr;
 Json parsed(const char* text) { return *Json::parse(text); }
 
 TEST(Advice, IsTriedOnTheAxesOfItsId) {
-  const auto items = advice_trials(parsed(R"([{"id": "launch_bound", "title": "t", "expected_gain_ratio": 0.2, "gain_interval": [0, 0.3]},
+  const auto items =
+      advice_trials(parsed(R"([{"id": "launch_bound", "title": "t", "expected_gain_ratio": 0.2, "gain_interval": [0, 0.3]},
                                              {"id": "storage", "title": "u"}])"),
-                                   {{"launch_bound", {"batch", "graph"}}});
+                    {{"launch_bound", {"batch", "graph"}}});
   ASSERT_EQ(items.size(), 2U);
   EXPECT_THAT(items[0].axes, ElementsAre("batch", "graph"));
   EXPECT_EQ(items[0].predicted_high, 0.3);
@@ -28,7 +29,8 @@ TEST(Advice, IsTriedOnTheAxesOfItsId) {
 TEST(Advice, NoRecommendationsAreNoItems) { EXPECT_TRUE(advice_trials(Json(), {}).empty()); }
 
 TEST(RunOfSession, HasWhatTheRequestSays) {
-  const auto run = run_of_session(parsed(R"({"model": "mlp", "backend": "cpu", "batch": 2, "threads": 0, "graph_level": "basic", "seed": 3,
+  const auto run =
+      run_of_session(parsed(R"({"model": "mlp", "backend": "cpu", "batch": 2, "threads": 0, "graph_level": "basic", "seed": 3,
     "dtype": null, "shapes": {"x": [2, 8]}, "session_options": {"memory_arena": "off"}, "warmup": 5})"));
   ASSERT_TRUE(run) << run.error().text();
   EXPECT_EQ(run->model, "mlp");

@@ -171,7 +171,8 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& asked, const Servi
           ? fmt::format("outputs compared on {} generated inputs; accuracy on real data is unknown", request.check_inputs)
           : fmt::format("outputs compared on the given input and {} generated ones", request.check_inputs);
   const std::int64_t now = core::monotonic_ns();
-  const SearchTimes times = plan_times(now, std::max<std::int64_t>(begin + request.budget.count() - now, 0), bench.start_ns(), bench.check_ns());
+  const SearchTimes times =
+      plan_times(now, std::max<std::int64_t>(begin + request.budget.count() - now, 0), bench.start_ns(), bench.check_ns());
   const Json described = bench.baseline().described();
   std::string winner_file;  // its rewritten model; empty: the model as it is
   AACO_ASSIGN(SearchResult found, search_space(request, made.space, bench, journal, times, services));
@@ -203,7 +204,9 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& asked, const Servi
   if (outcome.proven) {
     const Trial& winner = found.trials[*found.winner];
     AACO_ASSIGN(const RunRequest configuration, made.space.apply(winner.configuration, request.base));
-    AACO_TRY(write_winner({request, made.plan, configuration, winner_file, described, winner.batch}, services, outcome));
+    AACO_ASSIGN(const auto files, write_winner({request, made.plan, configuration, winner_file, described, winner.batch},
+                                               outcome.summary, services));
+    outcome.files.insert(outcome.files.end(), files.begin(), files.end());
   }
   if (!services.stopping()) (void)core::remove_tree(core::join_path(request.folder, "models"));
   AACO_TRY(core::write_file_atomic(core::join_path(request.folder, "result.json"), to_json(outcome, request).dump() + "\n"));

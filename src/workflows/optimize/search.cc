@@ -23,11 +23,11 @@ constexpr double kExploreShare = 0.5;      // of the budget
 constexpr double kRaceShare = 0.2;         // the proof has the rest
 constexpr std::int64_t kProofStarts = 20;  // process starts that a proof has time for, where the budget allows
 constexpr double kMaxProofShare = 0.6;
-constexpr std::int64_t kLeastProofStarts = 8;  // four rounds of both sides
-constexpr std::int64_t kLeastProofNs = 2'500'000'000;  // and their calls
-constexpr std::int64_t kTrialNs = 300'000'000;         // blocks of a trial
+constexpr std::int64_t kMinProofStarts = 8;          // four rounds of both sides
+constexpr std::int64_t kMinProofNs = 2'500'000'000;  // and their calls
+constexpr std::int64_t kTrialNs = 300'000'000;       // blocks of a trial
 
-std::int64_t least_proof_ns(std::int64_t start_ns) { return kLeastProofStarts * start_ns + kLeastProofNs; }
+std::int64_t least_proof_ns(std::int64_t start_ns) { return kMinProofStarts * start_ns + kMinProofNs; }
 
 double effect_of(const Trial& trial) { return analytics::configsearch::typical_effect({0, trial.log_effects}); }
 
@@ -173,8 +173,8 @@ SearchTimes plan_times(std::int64_t begin_ns, std::int64_t budget_ns, std::int64
   const double proof = std::max(std::clamp(starts, (1 - kExploreShare - kRaceShare) * budget, kMaxProofShare * budget),
                                 static_cast<double>(least_proof_ns(start_ns)));
   const double searching = std::max(budget - proof, 0.0);
-  const double explore =
-      std::clamp(searching * kExploreShare / (kExploreShare + kRaceShare), 0.0, std::max(searching - static_cast<double>(check_ns), 0.0));
+  const double explore = std::clamp(searching * kExploreShare / (kExploreShare + kRaceShare), 0.0,
+                                    std::max(searching - static_cast<double>(check_ns), 0.0));
   return {begin_ns, begin_ns + static_cast<std::int64_t>(explore), begin_ns + static_cast<std::int64_t>(searching),
           begin_ns + budget_ns};
 }

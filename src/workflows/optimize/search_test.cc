@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-TEST(SearchTimes, LongSearchesExploreHalfAndProveWithTheRest) {
+TEST(SearchTimes, LongSearchesExploreForHalfTheBudget) {
   const SearchTimes times = plan_times(0, 600 * kSecond, kSecond / 10, kSecond);
   EXPECT_EQ(times.end_ns, 600 * kSecond);
   EXPECT_EQ(times.race_until_ns, 420 * kSecond);

@@ -44,7 +44,7 @@ struct Space {
 struct SpaceContext {
   std::string objective;  // latency, throughput, memory
   int cpus = 1;
-  bool batch_is_free = false;  // the model has a symbolic batch dimension
+  bool batch_is_free = false;           // the model has a symbolic batch dimension
   std::set<std::string> idle_rewrites;  // passes that find nothing to change in the model
 };
 

@@ -57,7 +57,7 @@ class TrialBench {
   std::int64_t warmup_ = 5;
   std::int64_t check_ns_ = 0;
   std::int64_t rss_bytes_ = 0;  // of a baseline process after a trial's calls; for memory as the objective
-  std::int64_t life_ = 0;  // trials of this baseline process
+  std::int64_t life_ = 0;       // trials of this baseline process
 };
 
 }  // namespace aaco::workflows

@@ -17,8 +17,8 @@ using core::Json;
 constexpr std::int64_t kMaxCopiedBytes = std::int64_t{2} << 30;
 
 // A copy in the folder, by whose name the files there refer to it; the path itself where the model is too large to copy.
-core::Result<std::string> keep_model(const std::string& path, const std::string& name, bool must_copy, OptimizeOutcome& outcome,
-                                     const std::string& folder) {
+core::Result<std::string> keep_model(const std::string& path, const std::string& name, bool must_copy,
+                                     std::vector<std::string>& files, const std::string& folder) {
   const bool external = core::exists(path + ".data") || core::exists(path + "_data");
   AACO_ASSIGN(const std::int64_t bytes, core::file_size(path));
   if (!must_copy && (external || bytes > kMaxCopiedBytes)) return path;
@@ -29,10 +29,10 @@ core::Result<std::string> keep_model(const std::string& path, const std::string&
     // The model refers to its weights by the name they were written under.
     const std::string data = core::base_name(path) + ".data";
     std::filesystem::copy_file(path + ".data", core::join_path(folder, data), overwrite, error);
-    outcome.files.push_back(data);
+    files.push_back(data);
   }
   if (error) return core::fail(core::ErrorCode::io, core::join_path(folder, name) + ": " + error.message());
-  outcome.files.push_back(name);
+  files.push_back(name);
   return name;
 }
 
@@ -67,7 +67,8 @@ Json fix_shapes(const Winner& winner, RunRequest& baseline, RunRequest& best) {
 
 }  // namespace
 
-core::Status write_winner(const Winner& winner, const Services& services, OptimizeOutcome& outcome) {
+core::Result<std::vector<std::string>> write_winner(const Winner& winner, const std::string& summary, const Services& services) {
+  std::vector<std::string> files;
   const auto pattern = [&](const char* name) {
     return core::read_file(core::join_path(services.paths.share, std::string("data/optimize/") + name));
   };
@@ -78,23 +79,23 @@ core::Status write_winner(const Winner& winner, const Services& services, Optimi
   best.rewrites.clear();
   const bool rewritten = !winner.run_file.empty();
   AACO_ASSIGN(best.model,
-              keep_model(rewritten ? winner.run_file : winner.plan.model_path, "model.onnx", rewritten, outcome, folder));
+              keep_model(rewritten ? winner.run_file : winner.plan.model_path, "model.onnx", rewritten, files, folder));
   baseline.model = best.model;
   if (rewritten) {
-    AACO_ASSIGN(baseline.model, keep_model(winner.plan.model_path, "baseline.onnx", false, outcome, folder));
+    AACO_ASSIGN(baseline.model, keep_model(winner.plan.model_path, "baseline.onnx", false, files, folder));
   }
   Deployment deployment{best, best.model, std::string(winner.described["provider"].text()), fix_shapes(winner, baseline, best),
                         pinned_cpus(best)};
-  const std::string head = "# Written by 'aaco optimize'. Use: aaco run --config best.yaml\n# " + outcome.summary + "\n";
+  const std::string head = "# Written by 'aaco optimize'. Use: aaco run --config best.yaml\n# " + summary + "\n";
   const auto write = [&](const char* name, const std::string& text) {
-    outcome.files.emplace_back(name);
+    files.emplace_back(name);
     return core::write_file_atomic(core::join_path(folder, name), text);
   };
   AACO_TRY(write("best.yaml", head + run_config_text(best)));
   AACO_TRY(write("baseline.yaml", "# What best.yaml is compared with.\n" + run_config_text(baseline)));
   AACO_TRY(write("run.py", python_program(deployment, python)));
   AACO_TRY(write("run.cc", cpp_program(deployment, cpp)));
-  return {};
+  return files;
 }
 
 }  // namespace aaco::workflows

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/json.h"
 #include "core/result.h"
-#include "workflows/optimize.h"
+#include "workflows/optimize_request.h"
 #include "workflows/run/run_plan.h"
+#include "workflows/services.h"
 
 namespace aaco::workflows {
 
@@ -20,7 +22,8 @@ struct Winner {
   std::int64_t batch = 1;
 };
 
-// best.yaml, baseline.yaml, run.py, run.cc and the model, if it is one file of a reasonable size.
-core::Status write_winner(const Winner& winner, const Services& services, OptimizeOutcome& outcome);
+// Writes best.yaml, baseline.yaml, run.py, run.cc and the model, if it is one file of a reasonable size; answers the files'
+// names. `summary`: of the search, as a comment.
+core::Result<std::vector<std::string>> write_winner(const Winner& winner, const std::string& summary, const Services& services);
 
 }  // namespace aaco::workflows

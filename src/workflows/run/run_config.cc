@@ -73,9 +73,10 @@ core::Status set_text_option(RunRequest& request, std::string_view key, const st
   else if (key == "rewrite")
     return add_rewrite(request, value);
   else
-    return core::fail(ErrorCode::invalid_argument, "unknown key '" + std::string(key) + "'",
-                      "keys: model, backend, batch, threads, graph_level, dtype, seed, ort_library, allow_fallback, rewrite, dimensions, "
-                      "shapes, inputs, provider_options, session_options");
+    return core::fail(
+        ErrorCode::invalid_argument, "unknown key '" + std::string(key) + "'",
+        "keys: model, backend, batch, threads, graph_level, dtype, seed, ort_library, allow_fallback, rewrite, dimensions, "
+        "shapes, inputs, provider_options, session_options");
   return {};
 }
 

@@ -21,10 +21,10 @@ core::Result<std::map<std::string, Json>> measured_advice(const std::string& ses
     if (!document || !(*document)["proof"]["change_ratio"].is_number()) continue;
     const Json& proof = (*document)["proof"];
     found[std::string(manifest->request["advice"]["id"].text())] = Json::object({{"configuration", proof["configuration"]},
-                              {"verdict", proof["verdict"]},
-                              {"change_ratio", proof["change_ratio"]},
-                              {"session", manifest->id.text}})
-                    .set_if("interval", proof["interval"]);
+                                                                                 {"verdict", proof["verdict"]},
+                                                                                 {"change_ratio", proof["change_ratio"]},
+                                                                                 {"session", manifest->id.text}})
+                                                                       .set_if("interval", proof["interval"]);
   }
   return found;
 }
@@ -33,9 +33,10 @@ std::string measured_sentence(const Json& measured) {
   const Json& interval = measured["interval"];
   return fmt::format("measured here: {} {}{}, {}", measured["configuration"].text(),
                      core::format_signed_percent(measured["change_ratio"].as_f64().value_or(0)),
-                     interval.is_object() ? fmt::format(" ({} to {})", core::format_signed_percent(interval["low"].as_f64().value_or(0)),
-                                                        core::format_signed_percent(interval["high"].as_f64().value_or(0)))
-                                          : std::string(),
+                     interval.is_object()
+                         ? fmt::format(" ({} to {})", core::format_signed_percent(interval["low"].as_f64().value_or(0)),
+                                       core::format_signed_percent(interval["high"].as_f64().value_or(0)))
+                         : std::string(),
                      measured["verdict"].text());
 }
 

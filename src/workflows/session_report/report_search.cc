@@ -41,14 +41,10 @@ report::Search::Trial baseline_trial(const Json& baseline) {
 std::optional<report::Search::Proof> proof_of(const Json& proof) {
   const auto change = proof["change_ratio"].as_f64();
   if (!change) return std::nullopt;
-  return report::Search::Proof{std::string(proof["configuration"].text()),
-                               std::string(proof["metric"].text()),
-                               std::string(proof["verdict"].text()),
-                               *change,
-                               proof["interval"]["low"].as_f64(),
-                               proof["interval"]["high"].as_f64(),
-                               proof["smallest_detectable_ratio"].as_f64(),
-                               proof["rounds"].as_i64().value_or(0)};
+  return report::Search::Proof{std::string(proof["configuration"].text()),  std::string(proof["metric"].text()),
+                               std::string(proof["verdict"].text()),        *change,
+                               proof["interval"]["low"].as_f64(),           proof["interval"]["high"].as_f64(),
+                               proof["smallest_detectable_ratio"].as_f64(), proof["rounds"].as_i64().value_or(0)};
 }
 
 // Usable ones first, the best of them first; then those that are out.

@@ -42,7 +42,7 @@ TEST(ReportSearch, ProofAndPartsAreKept) {
 }
 TEST(ReportSearch, UnmeasuredStaysEmpty) { EXPECT_FALSE(search_section(document()).trials[4].median_ns); }
 TEST(ReportSearch, EmptyDocumentHasNoTrials) { EXPECT_TRUE(search_section(Json()).trials.empty()); }
-TEST(ReportSearch, AProofWithoutAChangeIsNone) {
+TEST(ReportSearch, ProofWithoutAChangeIsLeftOut) {
   EXPECT_FALSE(search_section(Json::object({{"proof", Json::object({{"verdict", "inconclusive"}})}})).proof);
 }
 
