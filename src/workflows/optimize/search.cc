@@ -61,7 +61,8 @@ class Search {
       }
     }
     const auto late = [&] {
-      return core::monotonic_ns() >= (result_.trials.size() < kMinTrials ? times_.race_until_ns : times_.explore_until_ns);
+      const bool few = result_.trials.size() < kMinTrials;
+      return core::monotonic_ns() >= (few ? race_until() : std::min(times_.explore_until_ns, race_until() - bench_.check_ns()));
     };
     while (!services_.stopping() && !late()) {
       const auto next = exploration.next();
@@ -77,6 +78,11 @@ class Search {
     }
     result_.untried = exploration.untried();
     return {};
+  }
+
+  // As planned, or earlier where processes start more slowly than they did at first: the proof needs its rounds.
+  [[nodiscard]] std::int64_t race_until() const {
+    return std::min(times_.race_until_ns, times_.end_ns - least_proof_ns(bench_.start_ns()));
   }
 
   static void report(Exploration& exploration, const Trial& trial) {
@@ -113,7 +119,7 @@ class Search {
     std::vector<Standing> accepted;
     for (const std::size_t i : promising()) {
       if (accepted.size() >= kMaxContenders || (services_.stopping() && !accepted.empty())) break;
-      if (!accepted.empty() && core::monotonic_ns() + bench_.check_ns() > times_.race_until_ns) break;
+      if (!accepted.empty() && core::monotonic_ns() + bench_.check_ns() > race_until()) break;
       Trial& trial = result_.trials[i];
       if (!trial.agreement) {
         services_.progress("comparing the outputs of " + space_.name(trial.configuration));
@@ -129,9 +135,7 @@ class Search {
     AACO_ASSIGN(std::vector<Standing> standings, contenders());
     if (standings.empty()) return {};
     best_ = standings.front().contender;
-    const auto over = [&] {
-      return services_.stopping() || core::monotonic_ns() + bench_.start_ns() + kTrialNs >= times_.race_until_ns;
-    };
+    const auto over = [&] { return services_.stopping() || core::monotonic_ns() + bench_.start_ns() + kTrialNs >= race_until(); };
     while (!over() && (standings.size() > 1 || standings.front().log_effects.size() < kFullRounds)) {
       AACO_TRY(bench_.renew_baseline());
       for (Standing& one : standings) {

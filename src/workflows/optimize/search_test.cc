@@ -26,6 +26,17 @@ TEST(SearchTimes, ABudgetBelowTheLeastTimeHasNoTimeToSearch) {
   const SearchTimes times = plan_times(0, kSecond, kSecond, kSecond);
   EXPECT_EQ(times.explore_until_ns, 0);
 }
+TEST(SearchTimes, LeaveTimeForTheProof) {
+  const SearchTimes times = plan_times(1000, 600'000'000'000, 1'000'000'000, 1'000'000'000);
+  EXPECT_NEAR(static_cast<double>(times.explore_until_ns), 300e9, 1e9);
+  EXPECT_NEAR(static_cast<double>(times.race_until_ns), 420e9, 1e9);
+  EXPECT_EQ(times.end_ns, 600'000'001'000);
+}
+TEST(SearchTimes, SlowStartsGetMoreOfIt) {
+  const SearchTimes times = plan_times(0, 60'000'000'000, 2'000'000'000, 1'000'000'000);
+  EXPECT_LE(times.race_until_ns, 24'000'000'000);
+  EXPECT_GT(times.explore_until_ns, 0);
+}
 
 }  // namespace
 }  // namespace aaco::workflows

@@ -23,9 +23,13 @@ constexpr double kWarmupNs = 150e6;
 constexpr std::int64_t kMinTrialWarmup = 5;
 constexpr std::int64_t kMaxTrialWarmup = 300;  // a configuration may be many times slower than the baseline
 constexpr std::int64_t kMaxLife = 12;          // trials that share a process of the baseline
-// A configuration may load this many times slower than the baseline before it counts as hanging.
+// A configuration may take this many times longer than the baseline to start before it counts as hanging; at least a tenth of the
+// budget, but no more than the seconds below.
 constexpr std::int64_t kSlowerStart = 10;
-constexpr std::int64_t kMinStartNs = 10'000'000'000;
+constexpr std::int64_t kBudgetParts = 10;
+constexpr std::int64_t kMaxMinStartNs = 10'000'000'000;
+constexpr std::int64_t kTrialBlocksNs = 1'000'000'000;  // for its calls; they take a quarter of that undisturbed
+constexpr std::int64_t kLoadingTimeoutNs = 900'000'000'000;
 constexpr std::int64_t kBaselineTimeoutNs = 600'000'000'000;
 
 std::int64_t calls_within(double time_ns, double median_ns) {
@@ -47,9 +51,12 @@ void put_out(Trial& trial, const core::Error& error) {
 
 core::Result<TrialProcess> TrialBench::start(const RunRequest& asked, std::int64_t deadline_ns) {
   AACO_ASSIGN(const RunRequest configuration, variants_.resolve(asked));
-  const std::int64_t patience = baseline_ ? std::max(kMinStartNs, kSlowerStart * baseline_->start_ns()) : 900'000'000'000;
   const std::int64_t left = std::max<std::int64_t>(deadline_ns - core::monotonic_ns(), 1'000'000);
-  return TrialProcess::start(request_->worker, configuration, warmup_, *services_, std::min(patience, left));
+  AACO_ASSIGN(TrialProcess process,
+              TrialProcess::start(request_->worker, configuration, warmup_, *services_, std::min(patience_ns(), left)));
+  // Other work on the machine comes and goes: what starts take lately is what the next ones take.
+  if (baseline_) recent_start_ns_ = recent_start_ns_ == 0 ? process.start_ns() : (3 * recent_start_ns_ + process.start_ns()) / 4;
+  return process;
 }
 
 core::Result<TrialBench> TrialBench::open(const OptimizeRequest& request, const Space& space, const std::string& model_path,
@@ -66,8 +73,15 @@ core::Result<TrialBench> TrialBench::open(const OptimizeRequest& request, const 
   return bench;
 }
 
+std::int64_t TrialBench::patience_ns() const {
+  if (!baseline_) return kLoadingTimeoutNs;
+  return std::max(kSlowerStart * baseline_->start_ns(), std::min(kMaxMinStartNs, request_->budget.count() / kBudgetParts));
+}
+
 std::int64_t TrialBench::start_ns() const {
-  return baseline_->start_ns() + static_cast<std::int64_t>(static_cast<double>(warmup_) * baseline_->warm_median_ns());
+  const std::int64_t first =
+      baseline_->start_ns() + static_cast<std::int64_t>(static_cast<double>(warmup_) * baseline_->warm_median_ns());
+  return std::max(first, recent_start_ns_);
 }
 
 // Of a process of its own: the one that runs beside trials has also written outputs.
@@ -129,6 +143,7 @@ core::Status TrialBench::measure(Trial& trial, std::int64_t deadline_ns) {
   const std::int64_t begin = core::monotonic_ns();
   AACO_ASSIGN(const RunRequest configuration, space_->apply(trial.configuration, request_->base));
   auto candidate = start(configuration, deadline_ns);
+  deadline_ns = std::min(deadline_ns, core::monotonic_ns() + patience_ns() + kTrialBlocksNs);
   if (!candidate) {
     put_out(trial, candidate.error());
   } else {

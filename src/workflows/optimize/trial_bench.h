@@ -46,6 +46,7 @@ class TrialBench {
         variants_(model_path, request.folder, request.worker, services) {}
   core::Result<TrialProcess> start(const RunRequest& configuration, std::int64_t deadline_ns);
   core::Status measure_memory();
+  [[nodiscard]] std::int64_t patience_ns() const;
   core::Status run_pairs(Trial& trial, TrialProcess& candidate, std::int64_t deadline_ns);
 
   const OptimizeRequest* request_;
@@ -55,7 +56,7 @@ class TrialBench {
   std::optional<OutputCheck> outputs_;
   ModelVariants variants_;
   std::int64_t warmup_ = 5;
-  std::int64_t check_ns_ = 0;
+  std::int64_t check_ns_ = 0, recent_start_ns_ = 0;
   std::int64_t rss_bytes_ = 0;  // of a baseline process after a trial's calls; for memory as the objective
   std::int64_t life_ = 0;       // trials of this baseline process
 };
