@@ -10,6 +10,7 @@ import type { Report } from '../model/report.ts';
 const kHeight = 240;
 const kNarrow = 640; // pixels below which the plots stand below each other
 const kLogRatio = 8; // of the largest to the smallest value from which a scale is logarithmic
+const kMarkRoom = 68; // pixels between two marks of the latency axis
 const kLeastError = 1e-8; // smaller output errors are drawn here: a logarithm has no zero
 
 // As src/report/search_section.h writes it.
@@ -58,7 +59,7 @@ interface Axis {
 
 const kLatency: Axis = { title: 'median latency', unit: 'ns', value: (trial) => trial.median_ns };
 const kOthers: Axis[] = [
-  { title: 'throughput', unit: 'items/s', value: (trial) => trial.items_per_second },
+  { title: 'throughput (items/s)', unit: 'items/s', value: (trial) => trial.items_per_second },
   { title: 'peak memory', unit: 'bytes', value: (trial) => trial.rss_peak_bytes },
   { title: 'output error (of RMS)', unit: '', value: (trial) => (trial.output_error_ratio === undefined ? undefined : Math.max(trial.output_error_ratio, kLeastError)) },
 ];
@@ -69,16 +70,24 @@ function scaleOf(axis: Axis, trials: Trial[], from: number, to: number): { scale
   const domain = log ? { low: found.low / 1.3, high: found.high * 1.3 } : padded(found, 0.12);
   const scale = (log ? logarithmic : linear)(domain, from, to);
   const unit = axis.unit === '' ? { factor: 1, unit: '' } : scaleFor(found.high, axis.unit);
-  const marks = log ? logTicks(domain).slice(0, 8) : ticks({ low: domain.low / unit.factor, high: domain.high / unit.factor }, 4, axis.unit === 'bytes' ? 2 : 10).map((one) => one * unit.factor);
-  const format = (value: number): string => (axis.unit === '' ? value.toExponential(0) : axis.unit === 'ns' ? duration(value) : text(value, axis.unit));
+  const marks = log ? logTicks(domain) : ticks({ low: domain.low / unit.factor, high: domain.high / unit.factor }, 4, axis.unit === 'bytes' ? 2 : 10).map((one) => one * unit.factor);
+  const format = (value: number): string => (axis.unit === '' ? value.toExponential(0) : axis.unit === 'ns' ? duration(value) : axis.unit === 'items/s' ? text(value, 'count') : text(value, axis.unit));
   return { scale, marks, format };
+}
+
+// The marks that have room beside each other.
+function spaced(marks: number[], scale: Scale, room: number): number[] {
+  const kept: number[] = [];
+  for (const mark of marks)
+    if (kept.every((other) => Math.abs(scale(other) - scale(mark)) >= room)) kept.push(mark);
+  return kept;
 }
 
 // Drawn last, and so on top, is what matters most.
 const rank = (trial: Trial): number => (trial.outcome === 'winner' ? 3 : trial.outcome === 'baseline' ? 2 : trial.pareto ? 1 : 0);
 
 function Mark({ trial, x, y }: { trial: Trial; x: number; y: number }) {
-  const kind = trial.outcome === 'winner' || trial.outcome === 'baseline' ? trial.outcome : trial.outcome !== 'ok' ? 'out' : trial.pareto ? 'pareto' : 'plain';
+  const kind = trial.outcome === 'winner' || trial.outcome === 'baseline' ? trial.outcome : trial.outcome !== 'ok' ? 'out' : trial.pareto ? 'pareto' : 'usual';
   const size = kind === 'winner' ? 7 : 5;
   const shape = kind === 'baseline'
     ? <rect x={x - size} y={y - size} width={2 * size} height={2 * size} class={`trial ${kind}`} />
@@ -100,7 +109,7 @@ function Mark({ trial, x, y }: { trial: Trial; x: number; y: number }) {
 function Plot({ axis, trials, width }: { axis: Axis; trials: Trial[]; width: number }) {
   const shown = trials.filter((trial) => kLatency.value(trial) !== undefined && axis.value(trial) !== undefined).sort((a, b) => rank(a) - rank(b));
   if (shown.length < 2) return null;
-  const box = { left: 72, right: width - 12, top: 12, bottom: kHeight - 44 };
+  const box = { left: 84, right: width - 12, top: 12, bottom: kHeight - 44 };
   const x = scaleOf(kLatency, shown, box.left, box.right);
   const y = scaleOf(axis, shown, box.bottom, box.top);
   return (
@@ -108,7 +117,7 @@ function Plot({ axis, trials, width }: { axis: Axis; trials: Trial[]; width: num
       <figcaption>{axis.title}</figcaption>
       <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`${axis.title} over median latency of ${shown.length} configurations; ${shown.filter((one) => one.pareto).length} are Pareto-optimal.`}>
         <YAxis scale={y.scale} ticks={y.marks} format={y.format} box={box} />
-        <XAxis scale={x.scale} ticks={x.marks.slice(0, Math.max(2, Math.floor(width / 90)))} format={x.format} y={box.bottom} title={kLatency.title} />
+        <XAxis scale={x.scale} ticks={spaced(x.marks, x.scale, kMarkRoom)} format={x.format} y={box.bottom} title={kLatency.title} />
         {shown.map((trial) => <Mark key={trial.label} trial={trial} x={x.scale(kLatency.value(trial) ?? 0)} y={y.scale(axis.value(trial) ?? 0)} />)}
       </svg>
     </figure>
@@ -126,7 +135,7 @@ function Pareto({ trials }: { trials: Trial[] }) {
         <li><span class="trial-swatch baseline" />baseline</li>
         {has('winner') && <li><span class="trial-swatch winner" />winner</li>}
         <li><span class="trial-swatch pareto" />Pareto-optimal</li>
-        <li><span class="trial-swatch plain" />other</li>
+        <li><span class="trial-swatch usual" />other</li>
         {trials.some((trial) => trial.median_ns !== undefined && !['ok', 'winner', 'baseline'].includes(trial.outcome)) && <li><span class="trial-swatch out" />out of tolerance, SLO or only offered</li>}
       </ul>
     </div>
@@ -143,7 +152,7 @@ function SearchSection({ report, id, title }: SectionProps) {
       {proof && (
         <p>
           <strong>{proof.configuration}</strong>: {what} {signed(proof.change_ratio)}
-          {proof.low_ratio !== undefined && proof.high_ratio !== undefined ? ` (95 % CI ${interval(proof.low_ratio, proof.high_ratio, 'ratio')})` : ''} on {proof.rounds} fresh process rounds: {proof.verdict}. {search.recommendation}.
+          {proof.low_ratio !== undefined && proof.high_ratio !== undefined ? ` (95 % CI ${interval(proof.low_ratio, proof.high_ratio, 'ratio')})` : ''} on {proof.rounds} fresh process rounds: {proof.verdict}. Next: {search.recommendation}.
         </p>
       )}
       <Pareto trials={search.trials} />
@@ -155,7 +164,7 @@ function SearchSection({ report, id, title }: SectionProps) {
       )}
       <div class="table-scroll">
         <table class="legend trials">
-          <thead><tr><th scope="col">Configuration</th><th scope="col" class="right">{what}</th><th scope="col" class="right">median latency</th><th scope="col" class="right narrow">P99</th><th scope="col" class="right narrow">peak memory</th><th scope="col" class="right narrow">output error</th></tr></thead>
+          <thead><tr><th scope="col">Configuration</th><th scope="col" class="right">change of {what}</th><th scope="col" class="right">median latency</th><th scope="col" class="right narrow">P99</th><th scope="col" class="right narrow">memory</th><th scope="col" class="right narrow">error</th></tr></thead>
           <tbody>
             {search.trials.map((trial) => (
               <tr key={trial.label}>
