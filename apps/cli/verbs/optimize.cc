@@ -131,7 +131,8 @@ void print_advice(const Context& context, const workflows::AdviceOutcome& outcom
           item.proof->interval ? fmt::format(" ({} to {})", core::format_signed_percent(item.proof->interval->low),
                                              core::format_signed_percent(item.proof->interval->high))
                                : std::string(),
-          item.within_prediction ? (*item.within_prediction ? ", as predicted" : ", not as predicted") : ""));
+          item.within_prediction ? (*item.within_prediction ? ", within the predicted range" : ", outside the predicted range")
+                                 : ""));
     context.print(fmt::format("  {}{}\n", item.outcome, item.reason.empty() ? "" : ": " + item.reason));
     if (!item.folder.empty()) context.note("hint: use it: aaco run --config " + item.folder + "/best.yaml");
   }
