@@ -11,6 +11,7 @@
 #include "report/llm_section.h"
 #include "report/operating_system_section.h"
 #include "report/scaling_section.h"
+#include "report/search_section.h"
 #include "report/totals_section.h"
 #include "report/trace_section.h"
 #include "report/work_rates_section.h"
@@ -29,6 +30,7 @@ struct Sections {
   std::optional<Collectives> collectives;
   std::optional<OperatingSystem> operating_system;
   std::optional<Scaling> scaling;
+  std::optional<Search> search;
   std::optional<Llm> llm;
   std::optional<Decoder> decoder;
   std::optional<TraceTimeline> trace;  // of pages only
@@ -58,6 +60,7 @@ inline constexpr std::tuple kSections = {
     SectionEntry{"collectives", &Sections::collectives, Place::details},
     SectionEntry{"operating_system", &Sections::operating_system, Place::after_advice},
     SectionEntry{"scaling", &Sections::scaling, Place::top},
+    SectionEntry{"search", &Sections::search, Place::top},
     SectionEntry{"llm", &Sections::llm, Place::top},
     SectionEntry{"decoder", &Sections::decoder, Place::top},
     SectionEntry{"trace", &Sections::trace, Place::details},

@@ -34,11 +34,20 @@ struct OptimizePart {
   double without_ratio = 0;
 };
 
+// The fastest configuration that changes precision and is within the tolerance, but was compared on generated inputs only.
+struct OptimizeOffer {
+  std::string configuration;
+  double change_ratio = 0;  // in the search; not proven
+  std::string reason;
+  std::optional<analytics::agreement::Agreement> agreement;
+};
+
 struct OptimizeOutcome {
   bool proven = false;
   std::string summary;  // one sentence
   std::string recommendation;
   std::optional<OptimizeProof> proof;
+  std::optional<OptimizeOffer> offered;
   std::vector<OptimizePart> parts;  // of a proven winner with several changes
   core::Json trials = core::Json::array();
   core::Json space = core::Json::array();  // axes with their values, also those that do not apply, with the reason
@@ -62,6 +71,29 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& request, const Ser
 // Proves the result in request.folder again, on this machine or another: baseline.yaml against best.yaml. Nothing is searched.
 core::Result<OptimizeOutcome> replay(const OptimizeRequest& request, const Services& services);
 
+core::Json to_json(const OptimizeProof& proof);
 core::Json to_json(const OptimizeOutcome& outcome, const OptimizeRequest& request);
+
+// An item of a session's advice: what it predicted, and what was proved.
+struct AdviceTrial {
+  std::string id, title;
+  std::vector<std::string> axes;                                         // that try it; empty: none does
+  std::optional<double> predicted_ratio, predicted_low, predicted_high;  // saving of the call time
+  std::string outcome;                                                   // proven, no proven gain, not tried
+  std::string reason;                                                    // why it was not tried
+  std::optional<OptimizeProof> proof;
+  std::optional<bool> within_prediction;  // the proved interval meets the predicted one
+  std::string folder;                     // with best.yaml, of a proven one
+};
+struct AdviceOutcome {
+  std::string session;
+  std::vector<AdviceTrial> items;
+  bool proven = false;  // at least one
+};
+
+// Searches the settings that the session's advice is about, item by item, in FOLDER/ID, with the session's own configuration as
+// the baseline. Fails with not_found for a session without advice that settings can try.
+core::Result<AdviceOutcome> try_advice(const OptimizeRequest& request, const std::string& session, const Services& services);
+core::Json to_json(const AdviceOutcome& outcome);
 
 }  // namespace aaco::workflows

@@ -41,7 +41,11 @@ struct RunRequest {
   bool profile = false;         // nodes, and the GPU's kernels on a ROCm backend, in passes of their own
   std::string profile_domains;  // of the GPU's pass ("kernel,hip"); empty: the usual. Given, the pass is made on any backend
   std::string counters;         // hardware counters of the GPU ("SQ_WAVES,GRBM_COUNT"); as above
-  std::string dtype;            // of a model of the zoo; empty: as its entry says
+  std::vector<std::string> rewrites;  // passes of graph/rewrite.h or "offline"; resolved by 'aaco optimize', refused elsewhere
+  // A rewritten copy that is opened in place of the model's own file: the same inputs and outputs, and the model's settings.
+  std::string run_file;
+  std::string optimized_file;  // where the runtime writes its optimized graph; empty: nowhere
+  std::string dtype;           // of a model of the zoo; empty: as its entry says
   IsolationRequest isolation;
   bool drop_disturbed = false;  // the numbers leave out the iterations that were disturbed from outside
   InjectedDelay delay;          // added to each measured call, to try what a comparison detects

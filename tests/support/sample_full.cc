@@ -78,6 +78,15 @@ void add_sections(report::Sections& sections) {
   scaling.points = {{"batch 8", "20261121T101500Z-5feeb1", {}, "cpu", 8, 2, {{"sequence", 128}}, value, value, value, 1.5},
                     {"batch 9", {}, "out of memory", {}, {}, {}, {}, {}, {}, {}, {}}};
   sections.scaling = std::move(scaling);
+  report::Search search{
+      "latency", "threads=2: median latency -12.0 %", "use best.yaml", "32 generated inputs", 96, 24, 2, 1, {}, {}, {}};
+  search.proof = report::Search::Proof{"threads=2", "latency.p50_ns", "improvement", -0.12, -0.14, -0.1, 0.02, 7};
+  search.parts = {{"spinning=off", 0.03}};
+  search.trials = {
+      {"baseline", "baseline", "", 1e6, 1.2e6, 1000, 1 << 20, 0, {}, false},
+      {"threads=2", "winner", "", 8e5, 9e5, 1250, 2 << 20, 1e-6, -0.12, true},
+      {"precision=int8_dynamic", "tolerance", "largest output error is 0.1", 5e5, 6e5, 2000, 1 << 20, 0.1, -0.5, false}};
+  sections.search = std::move(search);
   report::Llm llm{"12 requests/s at concurrency 4", "TTFT <= 200 ms", "concurrency 4", "concurrency 4", {}, {}};
   llm.levels = {{"concurrency 4",
                  100,

@@ -61,6 +61,8 @@ void take_given(const CLI::App& app, const workflows::RunRequest& given, workflo
   take("--seed", &RunRequest::seed);
   take("--tag", &RunRequest::tag);
   take("--ort-lib", &RunRequest::ort_library);
+  take("--run-file", &RunRequest::run_file);
+  take("--optimized-file", &RunRequest::optimized_file);
   take("--model", &RunRequest::model);
   take("--allow-fallback", &RunRequest::allow_fallback);
   take("--drop-disturbed", &RunRequest::drop_disturbed);
@@ -149,6 +151,9 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("--tag", r.tag, "Tag for the session, to refer to it as tag:NAME");
   app.add_option("--ort-lib", r.ort_library,
                  "ONNX Runtime library to use (default: $AACO_ORT_LIBRARY, then the one shipped with AACO)");
+  // For the worker processes of 'aaco optimize'.
+  app.add_option("--run-file", r.run_file, "Rewritten copy of the model to open")->group("");
+  app.add_option("--optimized-file", r.optimized_file, "Where ONNX Runtime writes its optimized graph")->group("");
   app.add_flag("--allow-fallback", r.allow_fallback,
                "Run on another provider, with a warning, if the requested one is not available");
   add_isolation_options(app, r.isolation);

@@ -64,9 +64,14 @@ void print_bottleneck(const Context& context, const Json& bottleneck) {
   for (const Json& one : bottleneck["statements"].items()) context.print(fmt::format("  {}\n", one.text()));
   const auto& advice = bottleneck["recommendations"].items();
   if (!advice.empty()) context.print("\nRecommendations, ranked by gain x confidence\n");
-  for (const Json& one : advice)
+  for (const Json& one : advice) {
     context.print(fmt::format("  {:>6}  {} ({})\n", gain(one["gain_ratio"].as_f64().value_or(0)), one["title"].text(),
                               one["basis"].text()));
+    if (const Json& measured = one["measured"]; measured.is_object())
+      context.print(fmt::format("          measured here: {} {} ({}, session {})\n", measured["configuration"].text(),
+                                core::format_signed_percent(measured["change_ratio"].as_f64().value_or(0)),
+                                measured["verdict"].text(), measured["session"].text()));
+  }
 }
 
 // Executions of one name together, where the first of them stood; others alone.

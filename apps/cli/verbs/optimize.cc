@@ -21,7 +21,7 @@ struct OptimizeOptions {
   std::string budget = "10m", tolerance = "1e-3", slo, threshold = "1%";
   std::vector<std::string> fixed;
   workflows::OptimizeRequest request;
-  std::string replay;
+  std::string replay, advice;
   bool json = false, dry_run = false, no_store = false;
 };
 
@@ -46,8 +46,13 @@ core::Result<core::Nanoseconds> parse_slo(const std::string& text) {
 
 core::Result<workflows::OptimizeRequest> resolve_search(const RunOptions& run, const OptimizeOptions& options) {
   workflows::OptimizeRequest request = options.request;
-  if (options.replay.empty()) {
+  if (options.replay.empty() && options.advice.empty()) {
     AACO_ASSIGN(request.base, run.resolve());
+  } else if (!options.advice.empty() && (run.names_model() || !options.replay.empty() || options.dry_run)) {
+    return core::fail(ErrorCode::invalid_argument, "--advice does not accept a model, --replay or --dry-run",
+                      "the session has the model and its configuration");
+  } else if (!options.advice.empty()) {
+    // The session's own run is the baseline.
   } else if (run.names_model() || !request.folder.empty() || options.dry_run) {
     return core::fail(ErrorCode::invalid_argument, "--replay does not accept a model, --out or --dry-run",
                       "DIR has the model and both configurations");
@@ -91,13 +96,18 @@ void print_search(const Context& context, const workflows::OptimizeOutcome& outc
   context.print(fmt::format("{}\n", outcome.summary));
   if (outcome.proof && outcome.proof->baseline) {
     const double baseline = *outcome.proof->baseline;
-    context.print(
-        fmt::format("  baseline {}; {} fresh process rounds, smallest detectable change {}\n",
-                    request.objective == "throughput" ? fmt::format("{:.4g} items/s", baseline) : core::format_duration(baseline),
-                    outcome.proof->rounds, core::format_percent(outcome.proof->smallest_detectable_ratio.value_or(0))));
+    context.print(fmt::format("  baseline {}; {} fresh process rounds, smallest detectable change {}\n",
+                              request.objective == "throughput" ? fmt::format("{:.4g} items/s", baseline)
+                              : request.objective == "memory"   ? core::format_bytes(baseline)
+                                                                : core::format_duration(baseline),
+                              outcome.proof->rounds, core::format_percent(outcome.proof->smallest_detectable_ratio.value_or(0))));
   }
   for (const auto& part : outcome.parts)
-    context.print(fmt::format("  without {}: {} time per item\n", part.change, core::format_signed_percent(part.without_ratio)));
+    context.print(fmt::format("  without {}: {} {}\n", part.change, core::format_signed_percent(part.without_ratio),
+                              request.objective == "memory" ? "peak memory" : "time per item"));
+  if (outcome.offered)
+    context.print(fmt::format("  not used: {}, {} in the search: {}\n", outcome.offered->configuration,
+                              core::format_signed_percent(outcome.offered->change_ratio), outcome.offered->reason));
   if (outcome.configurations == 0) return context.note("hint: " + outcome.recommendation);
   context.print(fmt::format("  {} of {} configurations tried in {}: {} failed, {} out of tolerance{}\n", outcome.tried,
                             outcome.configurations, core::format_duration(static_cast<double>(outcome.wall_ns)), outcome.failed,
@@ -108,9 +118,38 @@ void print_search(const Context& context, const workflows::OptimizeOutcome& outc
   if (outcome.session) context.note("session  " + outcome.session->path);
 }
 
+void print_advice(const Context& context, const workflows::AdviceOutcome& outcome) {
+  for (const auto& item : outcome.items) {
+    context.print(fmt::format("{}: {}\n", item.id, item.title));
+    if (item.predicted_high)
+      context.print(fmt::format("  predicted: saves {} ({} to {})\n", core::format_percent(item.predicted_ratio.value_or(0)),
+                                core::format_percent(item.predicted_low.value_or(0)),
+                                core::format_percent(*item.predicted_high)));
+    if (item.proof && item.proof->change_ratio)
+      context.print(fmt::format(
+          "  measured here: {} {}{}{}\n", item.proof->configuration, core::format_signed_percent(*item.proof->change_ratio),
+          item.proof->interval ? fmt::format(" ({} to {})", core::format_signed_percent(item.proof->interval->low),
+                                             core::format_signed_percent(item.proof->interval->high))
+                               : std::string(),
+          item.within_prediction ? (*item.within_prediction ? ", within the predicted range" : ", outside the predicted range")
+                                 : ""));
+    context.print(fmt::format("  {}{}\n", item.outcome, item.reason.empty() ? "" : ": " + item.reason));
+    if (!item.folder.empty()) context.note("hint: use it: aaco run --config " + item.folder + "/best.yaml");
+  }
+}
+
+void run_advice(Context& context, const workflows::OptimizeRequest& request, const OptimizeOptions& options) {
+  const auto outcome = workflows::try_advice(request, options.advice, make_services(context));
+  context.progress("");
+  if (!outcome) return context.fail(outcome.error());
+  context.exit_code = outcome->proven ? kFine : kInconclusive;
+  options.json ? context.print_json(to_json(*outcome)) : print_advice(context, *outcome);
+}
+
 void run_search(Context& context, const RunOptions& run, const OptimizeOptions& options) {
   const auto request = resolve_search(run, options);
   if (!request) return context.fail(request.error());
+  if (!options.advice.empty()) return run_advice(context, *request, options);
   if (options.dry_run) {
     const auto space = workflows::describe_space(*request, make_services(context));
     if (!space) return context.fail(space.error());
@@ -138,13 +177,15 @@ void add_optimize(CLI::App& app, Context& context) {
     if (CLI::Option* found = verb->get_option_no_throw(other)) verb->remove_option(found);
   workflows::OptimizeRequest& request = options->request;
   verb->add_option("--budget", options->budget, "Time for the search and the proof")->type_name("TIME")->capture_default_str();
-  verb->add_option("--for", request.objective, "What to improve: latency, throughput or energy")
+  verb->add_option("--for", request.objective, "What to improve: latency, throughput, memory or energy")
       ->type_name("OBJECTIVE")
       ->capture_default_str();
   verb->add_option("--slo", options->slo, "Keep only configurations with this P99 latency, e.g. p99=20ms")->type_name("p99=TIME");
   verb->add_option("--tolerance", options->tolerance,
                    "Largest output error relative to the output RMS, or the smallest share of equal top-1 classes (top1=99%)")
       ->capture_default_str();
+  verb->add_flag("--accept", request.accept,
+                 "Let a change of precision win although outputs were compared on generated inputs only");
   verb->add_option("--threshold", options->threshold, "Do not claim smaller gains")->capture_default_str();
   verb->add_option("--space", request.space_file, "YAML file with the axes to search (default: data/optimize/space.yaml)")
       ->type_name("FILE");
@@ -154,6 +195,9 @@ void add_optimize(CLI::App& app, Context& context) {
   verb->add_flag("--dry-run", options->dry_run, "Print the space and measure nothing");
   verb->add_option("--replay", options->replay, "Prove the result in DIR again, e.g. on another machine, within --budget")
       ->type_name("DIR");
+  verb->add_option("--advice", options->advice,
+                   "Try what the report of SESSION advises, item by item, and compare the gain with the predicted one")
+      ->type_name("SESSION");
   verb->add_flag("--no-store", options->no_store, "Do not store sessions");
   verb->add_option("-o,--out", request.folder, "Folder for the results; an interrupted search in it is resumed")
       ->type_name("DIR");
@@ -162,7 +206,9 @@ void add_optimize(CLI::App& app, Context& context) {
       "Examples:\n"
       "  aaco optimize resnet50 --budget 5m -o best\n"
       "  aaco optimize net.onnx --for throughput --slo p99=20ms -o best\n"
+      "  aaco optimize net.onnx --tolerance top1=99% --input image=cat.npy -o best\n"
       "  aaco optimize net.onnx --fix threads=2 --dry-run\n"
+      "  aaco optimize --advice latest --budget 3m -o best\n"
       "  aaco optimize --replay best --budget 1m\n\n"
       "The baseline is the configuration given by the options (default: ONNX Runtime's own). A gain is claimed only if a\n"
       "comparison on fresh runs proves it; then the folder has best.yaml (for 'aaco run --config'), run.py and run.cc.\n"

@@ -1,5 +1,6 @@
 #include "graph/onnx/encode.h"
 
+#include "graph/file_weights.h"
 #include "graph/onnx/schema.h"
 #include "graph/onnx/wire_writer.h"
 
@@ -17,7 +18,12 @@ core::Result<std::string> encode_literal(const TensorLiteral& literal) {
   AACO_ASSIGN(std::string head, encode_tensor_head(literal.descriptor));
   WireWriter out;
   out.append(head);
-  out.bytes_field(schema::Tensor::raw_data, as_text(literal.constant.data));
+  if (literal.constant.data.empty() && literal.constant.location) {
+    AACO_ASSIGN(const core::SharedBytes stored, read_constant(literal.constant));
+    out.bytes_field(schema::Tensor::raw_data, stored.text());
+  } else {
+    out.bytes_field(schema::Tensor::raw_data, as_text(literal.constant.data));
+  }
   return out.bytes();
 }
 
@@ -136,7 +142,7 @@ core::Result<std::string> encode_subgraph(const Graph& graph) {
   }
   out.bytes_field(schema::Graph::name, graph.name);
   for (const Initializer& initializer : graph.initializers) {
-    if (initializer.constant.data.empty())
+    if (initializer.constant.data.empty() && !initializer.constant.location)
       return fail(ErrorCode::unsupported,
                   "the data of a constant inside a subgraph ('" + graph.tensor(initializer.tensor).name + "') is not loaded");
     AACO_ASSIGN(const std::string encoded, encode_literal({graph.tensor(initializer.tensor), initializer.constant}));

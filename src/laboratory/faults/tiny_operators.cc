@@ -1,53 +1,14 @@
 #include "laboratory/tiny_operators.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstring>
-#include <map>
 
-#include "core/files.h"
-#include "core/handles.h"
+#include "graph/file_weights.h"
 #include "graph/onnx.h"
 
 namespace aaco::laboratory::faults {
 namespace {
 
 using core::ErrorCode;
-
-// The weights as they lie in the files of the model that was loaded.
-class FileWeights final : public graph::onnx::WeightSource {
- public:
-  explicit FileWeights(const graph::Graph& graph) : graph_(graph) {}
-
-  core::Status read(std::size_t index, std::int64_t offset, std::span<std::byte> out) override {
-    const auto& location = graph_.initializers[index].constant.location;
-    if (!location || offset < 0 || offset + static_cast<std::int64_t>(out.size()) > location->bytes)
-      return core::fail(ErrorCode::unsupported, "the model has a constant that is not stored as raw bytes in a file");
-    AACO_ASSIGN(const int file, open(location->file));
-    for (std::size_t done = 0; done < out.size();) {
-      const ssize_t got = ::pread(file, out.data() + done, out.size() - done,
-                                  static_cast<off_t>(location->offset + offset) + static_cast<off_t>(done));
-      if (got <= 0) return core::fail(ErrorCode::io, location->file + " is too short for its weights");
-      done += static_cast<std::size_t>(got);
-    }
-    return {};
-  }
-
- private:
-  core::Result<int> open(const std::string& path) {
-    auto known = files_.find(path);
-    if (known == files_.end()) {
-      core::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-      if (!file.valid()) return core::fail_errno(errno, path);
-      known = files_.emplace(path, std::move(file)).first;
-    }
-    return known->second.get();
-  }
-  const graph::Graph& graph_;
-  std::map<std::string, core::FileDescriptor> files_;
-};
 
 bool is_float(const graph::TensorDescriptor& tensor) {
   return tensor.type == graph::ElementType::float32 || tensor.type == graph::ElementType::float16;
@@ -78,7 +39,7 @@ core::Status append_tiny_operators(const std::string& model, std::int64_t count,
     last = made;
   }
   graph.outputs.push_back(last);
-  FileWeights weights(graph);
+  graph::onnx::FileWeights weights(graph);
   return graph::onnx::write(graph, &weights, path);
 }
 

@@ -23,7 +23,7 @@ core::Result<std::vector<OptimizePart>> decompose(const Trial& winner, TrialBenc
     without.configuration[axis] = 0;
     services.progress("measuring the winner without " + space.axes[axis].id);
     for (int round = 0; round < kLeaveOneOutRounds && without.usable(); ++round) {
-      if (services.stopping() || core::monotonic_ns() > deadline_ns) return parts;
+      if (services.stopping() || core::monotonic_ns() + bench.start_ns() > deadline_ns) return parts;
       AACO_TRY(bench.measure(without, deadline_ns));
     }
     if (!without.usable() || without.log_effects.empty()) continue;

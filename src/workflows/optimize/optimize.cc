@@ -4,17 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/numbers.h"
 #include "graph/batch.h"
+#include "graph/rewrite.h"
 #include "hardware/usable_cpus.h"
 #include "workflows/optimize/artifacts.h"
 #include "workflows/optimize/decompose.h"
 #include "workflows/optimize/proof.h"
 #include "workflows/optimize/search.h"
+#include "workflows/optimize/winner.h"
 #include "workflows/run/run_plan.h"
 #include "workflows/run_config.h"
 #include "workflows/session_draft.h"
@@ -25,10 +26,6 @@ namespace {
 using core::ErrorCode;
 using core::Json;
 
-// Starts of a model's process that a search needs at least: the baseline, a few trials, the check of outputs, the proof.
-constexpr std::int64_t kMinStarts = 12;
-constexpr std::int64_t kMaxCopiedBytes = std::int64_t{2} << 30;
-
 // A request with its space, checked against this machine and the model.
 struct Prepared {
   OptimizeRequest request;
@@ -37,13 +34,13 @@ struct Prepared {
 };
 
 core::Status check_objective(const std::string& objective) {
-  if (objective == "latency" || objective == "throughput") return {};
+  if (objective == "latency" || objective == "throughput" || objective == "memory") return {};
   if (objective == "energy")
     return core::fail(ErrorCode::unsupported,
                       "--for energy requires a sensor that measures the energy of a trial; none is available",
-                      "use --for latency or --for throughput");
+                      "use --for latency, --for throughput or --for memory");
   return core::fail(ErrorCode::invalid_argument,
-                    "invalid value '" + objective + "' for '--for': expected latency, throughput or energy");
+                    "invalid value '" + objective + "' for '--for': expected latency, throughput, memory or energy");
 }
 
 core::Result<Prepared> prepare(const OptimizeRequest& asked, const Services& services) {
@@ -55,9 +52,12 @@ core::Result<Prepared> prepare(const OptimizeRequest& asked, const Services& ser
   context.objective = asked.objective;
   context.cpus = std::max(1, usable.pool_threads() > 0 ? usable.pool_threads() : static_cast<int>(usable.allowed.size()));
   context.batch_is_free = !graph::batch_symbol(made.plan.graph).empty();
+  for (const auto& pass : graph::rewrite::passes())
+    if (graph::rewrite::count_sites(made.plan.graph, pass.id) == 0) context.idle_rewrites.emplace(pass.id);
   const std::string path =
       asked.space_file.empty() ? core::join_path(services.paths.share, "data/optimize/space.yaml") : asked.space_file;
   AACO_ASSIGN(made.space, load_space(path, context));
+  if (!asked.axes.empty()) keep_axes(made.space, asked.axes);
   for (const auto& [axis, value] : asked.fixed) AACO_TRY(fix_axis(made.space, axis, value, made.request.base));
   if (made.space.candidates().empty())
     return core::fail(ErrorCode::invalid_argument, "the space has no configuration besides the baseline",
@@ -90,77 +90,29 @@ Json subject_of(const Prepared& made) {
        {"space", space_json(made.space)}});
 }
 
-core::Status check_budget(const OptimizeRequest& request, std::int64_t start_ns) {
-  const std::int64_t need = kMinStarts * start_ns;
+core::Status check_budget(const OptimizeRequest& request, const TrialBench& bench, std::int64_t spent_ns) {
+  const std::int64_t need = spent_ns + least_time_ns(bench.start_ns(), bench.check_ns());
   if (request.budget.count() >= need) return {};
   return core::fail(
       ErrorCode::invalid_argument,
-      fmt::format(
-          "--budget {} is too short: loading and warming up this model takes {}, and a search with its proof needs at least {} "
-          "of these",
-          core::format_duration(static_cast<double>(request.budget.count())),
-          core::format_duration(static_cast<double>(start_ns)), kMinStarts),
+      fmt::format("--budget {} is too short: loading and warming up this model takes {}, and a search with its proof at least {}",
+                  core::format_duration(static_cast<double>(request.budget.count())),
+                  core::format_duration(static_cast<double>(bench.start_ns())), core::format_duration(static_cast<double>(need))),
       fmt::format("use --budget {:.0f}s or more", std::ceil(static_cast<double>(need) / 1e9)));
 }
 
-void count_trials(const std::vector<Trial>& trials, OptimizeOutcome& outcome) {
+void count_trials(const std::vector<Trial>& trials, const Space& space, OptimizeOutcome& outcome) {
+  const auto effect = [](const Trial& trial) { return analytics::configsearch::typical_effect({0, trial.log_effects}); };
+  const Trial* best = nullptr;
   outcome.tried = trials.size();
   for (const Trial& trial : trials) {
     if (trial.outcome == "failed" || trial.outcome == "timed_out") ++outcome.failed;
     if (trial.outcome == "tolerance") ++outcome.out_of_tolerance;
+    if (trial.outcome == "offered" && (best == nullptr || effect(trial) < effect(*best))) best = &trial;
     outcome.trials.push(to_json(trial));
   }
-}
-
-// The winner's files: best.yaml, run.py, run.cc and the model, if it is one file of a reasonable size.
-core::Status write_winner(const Prepared& made, const Trial& winner, const Json& described, const Services& services,
-                          OptimizeOutcome& outcome) {
-  AACO_ASSIGN(const std::string python, core::read_file(core::join_path(services.paths.share, "data/optimize/run.py.in")));
-  AACO_ASSIGN(const std::string cpp, core::read_file(core::join_path(services.paths.share, "data/optimize/run.cc.in")));
-  const std::string& folder = made.request.folder;
-  AACO_ASSIGN(RunRequest configuration, made.space.apply(winner.configuration, made.request.base));
-  Deployment deployment{configuration, made.plan.model_path, std::string(described["provider"].text()), described["inputs"], {}};
-  const bool external = core::exists(made.plan.model_path + ".data") || core::exists(made.plan.model_path + "_data");
-  if (!external && made.plan.model_bytes <= kMaxCopiedBytes) {
-    std::error_code error;
-    std::filesystem::copy_file(made.plan.model_path, core::join_path(folder, "model.onnx"),
-                               std::filesystem::copy_options::overwrite_existing, error);
-    if (error) return core::fail(ErrorCode::io, core::join_path(folder, "model.onnx") + ": " + error.message());
-    deployment.model_path = "model.onnx";
-    outcome.files.emplace_back("model.onnx");
-  }
-  const auto pinning = configuration.session_options.find("pinning");
-  if (pinning != configuration.session_options.end() && pinning->second == "on" && configuration.threads) {
-    const auto cpus = hardware::usable_cpus().allowed;
-    const auto threads = static_cast<std::size_t>(*configuration.threads);
-    for (std::size_t i = 1; i < std::min(threads, cpus.size()); ++i)
-      deployment.affinities += (i == 1 ? "" : ";") + std::to_string(cpus[i] + 1);
-  }
-  RunRequest baseline = made.request.base;
-  baseline.model = deployment.model_path;
-  const std::int64_t old_batch = described["batch"].as_i64().value_or(1);
-  configuration.model = deployment.model_path;
-  Json inputs = Json::array();
-  for (const Json& input : described["inputs"].items()) {
-    std::vector<std::int64_t> shape;
-    for (const Json& size : input["shape"].items()) shape.push_back(size.as_i64().value_or(1));
-    if (!baseline.inputs.contains(std::string(input["name"].text()))) baseline.shapes[std::string(input["name"].text())] = shape;
-    if (winner.batch != old_batch && !shape.empty() && shape.front() == old_batch) shape.front() = winner.batch;
-    Json sizes = Json::array();
-    for (const std::int64_t size : shape) sizes.push(size);
-    inputs.push(Json(input).set("shape", std::move(sizes)));
-    if (!configuration.inputs.contains(std::string(input["name"].text())))
-      configuration.shapes[std::string(input["name"].text())] = shape;
-  }
-  deployment.inputs = std::move(inputs);
-  const std::string head = "# Written by 'aaco optimize'. Use: aaco run --config best.yaml\n# " + outcome.summary + "\n";
-  AACO_TRY(core::write_file_atomic(core::join_path(folder, "best.yaml"), head + run_config_text(configuration)));
-  AACO_TRY(core::write_file_atomic(core::join_path(folder, "baseline.yaml"),
-                                   "# What best.yaml is compared with.\n" + run_config_text(baseline)));
-  AACO_TRY(core::write_file_atomic(core::join_path(folder, "run.py"), python_program(deployment, python)));
-  AACO_TRY(core::write_file_atomic(core::join_path(folder, "run.cc"), cpp_program(deployment, cpp)));
-  outcome.files.insert(outcome.files.end(), {"best.yaml", "baseline.yaml", "run.py", "run.cc"});
-  return {};
+  if (best != nullptr && effect(*best) < 0)
+    outcome.offered = OptimizeOffer{space.name(best->configuration), std::expm1(effect(*best)), best->reason, best->agreement};
 }
 
 Json baseline_json(const TrialProcess& baseline) {
@@ -180,6 +132,8 @@ core::Status store_session(const Prepared& made, OptimizeOutcome& outcome, const
   Json asked = Json::object({{"model", made.request.base.model},
                              {"for", made.request.objective},
                              {"budget_ns", static_cast<long long>(made.request.budget.count())}});
+  if (!made.request.advice_id.empty())
+    asked.set("advice", Json::object({{"session", made.request.advice_session}, {"id", made.request.advice_id}}));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("optimize", made.request.tag, std::move(asked), services));
   AACO_TRY(draft.writer().write_json("metrics/optimize.json", to_json(outcome, made.request)));
   draft.manifest().outcome.model = made.plan.model_name;
@@ -205,8 +159,8 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& asked, const Servi
   const OptimizeRequest& request = made.request;
   AACO_ASSIGN(Journal journal, Journal::open(request.folder, subject_of(made)));
   services.progress("loading the baseline");
-  AACO_ASSIGN(TrialBench bench, TrialBench::open(request, made.space, services, request.folder));
-  AACO_TRY(check_budget(request, bench.start_ns()));
+  AACO_ASSIGN(TrialBench bench, TrialBench::open(request, made.space, made.plan.model_path, services));
+  AACO_TRY(check_budget(request, bench, core::monotonic_ns() - begin));
   OptimizeOutcome outcome;
   outcome.space = space_json(made.space);
   outcome.configurations = made.space.candidates().size() + 1;
@@ -217,18 +171,22 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& asked, const Servi
           ? fmt::format("outputs compared on {} generated inputs; accuracy on real data is unknown", request.check_inputs)
           : fmt::format("outputs compared on the given input and {} generated ones", request.check_inputs);
   const std::int64_t now = core::monotonic_ns();
-  const SearchTimes times = plan_times(now, std::max<std::int64_t>(begin + request.budget.count() - now, 0), bench.start_ns());
+  const SearchTimes times =
+      plan_times(now, std::max<std::int64_t>(begin + request.budget.count() - now, 0), bench.start_ns(), bench.check_ns());
   const Json described = bench.baseline().described();
+  std::string winner_file;  // its rewritten model; empty: the model as it is
   AACO_ASSIGN(SearchResult found, search_space(request, made.space, bench, journal, times, services));
   mark_pareto(found.trials);
   outcome.untried = found.untried;
-  count_trials(found.trials, outcome);
+  count_trials(found.trials, made.space, outcome);
   if (found.winner && !services.stopping()) {
     const Trial& winner = found.trials[*found.winner];
     const std::int64_t left = std::max<std::int64_t>(times.end_ns - core::monotonic_ns(), 0);
     const std::string name = made.space.name(winner.configuration);
     services.progress("proving " + name + " on fresh runs");
-    AACO_ASSIGN(const RunRequest candidate, made.space.apply(winner.configuration, request.base));
+    AACO_ASSIGN(const RunRequest applied, made.space.apply(winner.configuration, request.base));
+    AACO_ASSIGN(const RunRequest candidate, bench.resolve(applied));
+    winner_file = candidate.run_file;
     const bool several = analytics::configsearch::changes(winner.configuration) > 1;
     AACO_ASSIGN(outcome.proof,
                 prove(request, candidate, name, core::Nanoseconds(several ? left / 4 * 3 : left), bench.warmup(), services));
@@ -243,7 +201,14 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& asked, const Servi
   AACO_TRY(write_trials_table(found.trials, request.folder));
   outcome.files = {"journal.jsonl", "result.json"};
   if (!found.trials.empty()) outcome.files.emplace_back("trials.parquet");
-  if (outcome.proven) AACO_TRY(write_winner(made, found.trials[*found.winner], described, services, outcome));
+  if (outcome.proven) {
+    const Trial& winner = found.trials[*found.winner];
+    AACO_ASSIGN(const RunRequest configuration, made.space.apply(winner.configuration, request.base));
+    AACO_ASSIGN(const auto files, write_winner({request, made.plan, configuration, winner_file, described, winner.batch},
+                                               outcome.summary, services));
+    outcome.files.insert(outcome.files.end(), files.begin(), files.end());
+  }
+  if (!services.stopping()) (void)core::remove_tree(core::join_path(request.folder, "models"));
   AACO_TRY(core::write_file_atomic(core::join_path(request.folder, "result.json"), to_json(outcome, request).dump() + "\n"));
   AACO_TRY(store_session(made, outcome, services));
   return outcome;

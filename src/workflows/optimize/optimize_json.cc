@@ -1,11 +1,14 @@
 #include "workflows/optimize.h"
+#include "workflows/optimize/trial.h"
 
 namespace aaco::workflows {
 namespace {
 
 using core::Json;
 
-Json proof_json(const OptimizeProof& proof) {
+}  // namespace
+
+Json to_json(const OptimizeProof& proof) {
   Json out = Json::object(
       {{"configuration", proof.configuration}, {"metric", proof.metric}, {"verdict", proof.verdict}, {"rounds", proof.rounds}});
   out.set_if("baseline", proof.baseline).set_if("candidate", proof.candidate).set_if("change_ratio", proof.change_ratio);
@@ -15,8 +18,6 @@ Json proof_json(const OptimizeProof& proof) {
     out.set("baseline_session", proof.baseline_session).set("candidate_session", proof.candidate_session);
   return out;
 }
-
-}  // namespace
 
 Json to_json(const OptimizeOutcome& outcome, const OptimizeRequest& request) {
   Json out = Json::object({{"schema_version", 1},
@@ -37,7 +38,12 @@ Json to_json(const OptimizeOutcome& outcome, const OptimizeRequest& request) {
                                                     {"out_of_tolerance", outcome.out_of_tolerance},
                                                     {"resumed", outcome.resumed},
                                                     {"untried", outcome.untried}})}});
-  if (outcome.proof) out.set("proof", proof_json(*outcome.proof));
+  if (outcome.proof) out.set("proof", to_json(*outcome.proof));
+  if (outcome.offered)
+    out.set("offered", Json::object({{"configuration", outcome.offered->configuration},
+                                     {"change_ratio", outcome.offered->change_ratio},
+                                     {"reason", outcome.offered->reason}})
+                           .set_if("agreement", outcome.offered->agreement ? to_json(*outcome.offered->agreement) : Json()));
   Json parts = Json::array();
   for (const OptimizePart& part : outcome.parts)
     parts.push(Json::object({{"change", part.change}, {"without_ratio", part.without_ratio}}));

@@ -4,7 +4,6 @@
 #include "core/files.h"
 #include "tests/support/source_dir.h"
 #include "workflows/optimize/artifacts.h"
-#include "workflows/optimize/search.h"
 
 namespace aaco::workflows {
 namespace {
@@ -60,18 +59,6 @@ TEST(Programs, DefaultsSetNothing) {
   plain.provider = "CPUExecutionProvider";
   EXPECT_THAT(cpp_program(plain, pattern("run.cc.in")), Not(HasSubstr("SetIntraOpNumThreads")));
   EXPECT_THAT(python_program(plain, pattern("run.py.in")), Not(HasSubstr("add_session_config_entry")));
-}
-
-TEST(SearchTimes, LeaveTimeForTheProof) {
-  const SearchTimes times = plan_times(1000, 600'000'000'000, 1'000'000'000);
-  EXPECT_NEAR(static_cast<double>(times.explore_until_ns), 300e9, 1e9);
-  EXPECT_NEAR(static_cast<double>(times.race_until_ns), 420e9, 1e9);
-  EXPECT_EQ(times.end_ns, 600'000'001'000);
-}
-TEST(SearchTimes, SlowStartsGetMoreOfIt) {
-  const SearchTimes times = plan_times(0, 60'000'000'000, 2'000'000'000);
-  EXPECT_LE(times.race_until_ns, 24'000'000'000);
-  EXPECT_GT(times.explore_until_ns, 0);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "core/files.h"
 #include "core/numbers.h"
@@ -12,11 +13,13 @@
 namespace aaco::workflows {
 namespace {
 
-constexpr core::Nanoseconds kMinProof{2'000'000'000};  // of each side
+constexpr core::Nanoseconds kMinProof{1'000'000'000};  // of each side
 
 std::string gain_sentence(const OptimizeProof& proof, const OptimizeRequest& request) {
-  const bool throughput = request.objective == "throughput";
-  return fmt::format("{}: {} {} ({} to {})", proof.configuration, throughput ? "throughput" : "median latency",
+  const std::string_view what = request.objective == "throughput" ? "throughput"
+                                : request.objective == "memory"   ? "peak memory"
+                                                                  : "median latency";
+  return fmt::format("{}: {} {} ({} to {})", proof.configuration, what,
                      core::format_signed_percent(proof.change_ratio.value_or(0)),
                      core::format_signed_percent(proof.interval ? proof.interval->low : 0),
                      core::format_signed_percent(proof.interval ? proof.interval->high : 0));
@@ -39,13 +42,15 @@ void conclude(const OptimizeRequest& request, OptimizeOutcome& outcome) {
     if (slow) outcome.summary += ", P99 latency " + core::format_duration(*proof->p99_ns) + " exceeds the SLO";
     outcome.recommendation = "keep what you have";
   } else {
-    outcome.summary = "no configuration was faster than the baseline";
+    outcome.summary = request.objective == "memory" ? "no configuration needed less memory than the baseline"
+                                                    : "no configuration was faster than the baseline";
     outcome.recommendation = "keep what you have";
   }
 }
 
 core::Result<OptimizeProof> prove(const OptimizeRequest& request, const RunRequest& candidate, const std::string& name,
                                   core::Nanoseconds time, std::int64_t warmup, const Services& services) {
+  if (request.objective == "memory") return prove_memory(request, candidate, name, time, warmup, services);
   AbRequest ab_request;
   ab_request.a.request = request.base;
   ab_request.b.request = candidate;

@@ -14,6 +14,10 @@ namespace aaco::workflows {
 core::Result<OptimizeProof> prove(const OptimizeRequest& request, const RunRequest& candidate, const std::string& name,
                                   core::Nanoseconds time, std::int64_t warmup, const Services& services);
 
+// The same for peak memory: fresh processes of both sides alternate, four rounds at least.
+core::Result<OptimizeProof> prove_memory(const OptimizeRequest& request, const RunRequest& candidate, const std::string& name,
+                                         core::Nanoseconds time, std::int64_t warmup, const Services& services);
+
 // Fills the verdict of an outcome from its proof: proven, summary, recommendation.
 void conclude(const OptimizeRequest& request, OptimizeOutcome& outcome);
 

@@ -21,8 +21,13 @@ constexpr std::size_t kMinTrials = 2;      // even where a short budget leaves n
 constexpr std::size_t kFullRounds = 5;     // of the last contender, where time allows
 constexpr double kExploreShare = 0.5;      // of the budget
 constexpr double kRaceShare = 0.2;         // the proof has the rest
-constexpr std::int64_t kProofStarts = 20;  // process starts that a proof needs time for
+constexpr std::int64_t kProofStarts = 20;  // process starts that a proof has time for, where the budget allows
 constexpr double kMaxProofShare = 0.6;
+constexpr std::int64_t kMinProofStarts = 8;          // four rounds of both sides
+constexpr std::int64_t kMinProofNs = 2'500'000'000;  // and their calls
+constexpr std::int64_t kTrialNs = 300'000'000;       // blocks of a trial
+
+std::int64_t least_proof_ns(std::int64_t start_ns) { return kMinProofStarts * start_ns + kMinProofNs; }
 
 double effect_of(const Trial& trial) { return analytics::configsearch::typical_effect({0, trial.log_effects}); }
 
@@ -50,9 +55,14 @@ class Search {
       if (trial.configuration.size() != space_.axes.size()) continue;
       report(exploration, trial);
       result_.trials.push_back(trial);
+      if (trial.outcome == "offered" && request_.accept) {
+        result_.trials.back().outcome = "ok";
+        result_.trials.back().reason.clear();
+      }
     }
     const auto late = [&] {
-      return core::monotonic_ns() >= (result_.trials.size() < kMinTrials ? times_.race_until_ns : times_.explore_until_ns);
+      const bool few = result_.trials.size() < kMinTrials;
+      return core::monotonic_ns() >= (few ? race_until() : std::min(times_.explore_until_ns, race_until() - bench_.check_ns()));
     };
     while (!services_.stopping() && !late()) {
       const auto next = exploration.next();
@@ -68,6 +78,11 @@ class Search {
     }
     result_.untried = exploration.untried();
     return {};
+  }
+
+  // As planned, or earlier where processes start more slowly than they did at first: the proof needs its rounds.
+  [[nodiscard]] std::int64_t race_until() const {
+    return std::min(times_.race_until_ns, times_.end_ns - least_proof_ns(bench_.start_ns()));
   }
 
   static void report(Exploration& exploration, const Trial& trial) {
@@ -104,7 +119,7 @@ class Search {
     std::vector<Standing> accepted;
     for (const std::size_t i : promising()) {
       if (accepted.size() >= kMaxContenders || (services_.stopping() && !accepted.empty())) break;
-      if (!accepted.empty() && core::monotonic_ns() > times_.race_until_ns) break;
+      if (!accepted.empty() && core::monotonic_ns() + bench_.check_ns() > race_until()) break;
       Trial& trial = result_.trials[i];
       if (!trial.agreement) {
         services_.progress("comparing the outputs of " + space_.name(trial.configuration));
@@ -120,7 +135,7 @@ class Search {
     AACO_ASSIGN(std::vector<Standing> standings, contenders());
     if (standings.empty()) return {};
     best_ = standings.front().contender;
-    const auto over = [&] { return services_.stopping() || core::monotonic_ns() >= times_.race_until_ns; };
+    const auto over = [&] { return services_.stopping() || core::monotonic_ns() + bench_.start_ns() + kTrialNs >= race_until(); };
     while (!over() && (standings.size() > 1 || standings.front().log_effects.size() < kFullRounds)) {
       AACO_TRY(bench_.renew_baseline());
       for (Standing& one : standings) {
@@ -152,12 +167,18 @@ class Search {
 
 }  // namespace
 
-SearchTimes plan_times(std::int64_t begin_ns, std::int64_t budget_ns, std::int64_t baseline_start_ns) {
+std::int64_t least_time_ns(std::int64_t start_ns, std::int64_t check_ns) {
+  return static_cast<std::int64_t>(kMinTrials) * (start_ns + kTrialNs) + check_ns + least_proof_ns(start_ns);
+}
+
+SearchTimes plan_times(std::int64_t begin_ns, std::int64_t budget_ns, std::int64_t start_ns, std::int64_t check_ns) {
   const auto budget = static_cast<double>(budget_ns);
-  const double starts = static_cast<double>(kProofStarts) * static_cast<double>(baseline_start_ns);
-  const double proof = std::clamp(starts, (1 - kExploreShare - kRaceShare) * budget, kMaxProofShare * budget);
-  const double searching = budget - proof;
-  const double explore = searching * kExploreShare / (kExploreShare + kRaceShare);
+  const double starts = static_cast<double>(kProofStarts) * static_cast<double>(start_ns);
+  const double proof = std::max(std::clamp(starts, (1 - kExploreShare - kRaceShare) * budget, kMaxProofShare * budget),
+                                static_cast<double>(least_proof_ns(start_ns)));
+  const double searching = std::max(budget - proof, 0.0);
+  const double explore = std::clamp(searching * kExploreShare / (kExploreShare + kRaceShare), 0.0,
+                                    std::max(searching - static_cast<double>(check_ns), 0.0));
   return {begin_ns, begin_ns + static_cast<std::int64_t>(explore), begin_ns + static_cast<std::int64_t>(searching),
           begin_ns + budget_ns};
 }

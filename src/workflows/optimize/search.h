@@ -12,7 +12,10 @@ namespace aaco::workflows {
 struct SearchTimes {
   std::int64_t begin_ns = 0, explore_until_ns = 0, race_until_ns = 0, end_ns = 0;
 };
-SearchTimes plan_times(std::int64_t begin_ns, std::int64_t budget_ns, std::int64_t baseline_start_ns);
+// `start_ns`, `check_ns`: of a process of the model, and of comparing its outputs.
+SearchTimes plan_times(std::int64_t begin_ns, std::int64_t budget_ns, std::int64_t start_ns, std::int64_t check_ns);
+// What is left of a budget must be at least this: two trials, a check of outputs and a proof.
+std::int64_t least_time_ns(std::int64_t start_ns, std::int64_t check_ns);
 
 struct SearchResult {
   std::vector<Trial> trials;

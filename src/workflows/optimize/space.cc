@@ -68,11 +68,15 @@ core::Result<Axis> read_axis(const core::YamlNode& node, const SpaceContext& con
   AACO_ASSIGN(const core::YamlNode* values, node.require("values"));
   if (!values->is_sequence()) return values->error("'values' must be a list");
   std::set<std::string> seen;
+  bool idle = false;
   for (const core::YamlNode& one : values->items()) {
     AACO_ASSIGN(AxisValue value, read_value(one, key, context.cpus));
     if (value.id == kBaselineValue) return one.error("'baseline' is the name of the value an axis starts with");
-    if (axis.reason_absent.empty() && seen.insert(value.id).second) axis.values.push_back(std::move(value));
+    const auto rewrite = value.set.find("rewrite");
+    idle = rewrite != value.set.end() && context.idle_rewrites.contains(rewrite->second);
+    if (axis.reason_absent.empty() && !idle && seen.insert(value.id).second) axis.values.push_back(std::move(value));
   }
+  if (idle && axis.values.size() == 1 && axis.reason_absent.empty()) axis.reason_absent = "finds nothing to change in this model";
   if (const core::YamlNode* unless = node.find("unless")) {
     AACO_ASSIGN(axis.unless, unless->as_strings());
   }
@@ -144,6 +148,14 @@ core::Result<Space> load_space(const std::string& path, const SpaceContext& cont
   if (!analytics::configsearch::grid(space.sizes(), kMaxConfigurations))
     return axes->error(fmt::format("the space has more than {} configurations", kMaxConfigurations), "remove axes or values");
   return space;
+}
+
+void keep_axes(Space& space, const std::vector<std::string>& ids) {
+  for (Axis& axis : space.axes) {
+    if (std::find(ids.begin(), ids.end(), axis.id) != ids.end()) continue;
+    axis.values = {AxisValue{kBaselineValue, {}}};
+    if (axis.reason_absent.empty()) axis.reason_absent = "not part of the advice";
+  }
 }
 
 core::Status fix_axis(Space& space, const std::string& id, const std::string& value, RunRequest& base) {

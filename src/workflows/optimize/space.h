@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,12 +42,16 @@ struct Space {
 };
 
 struct SpaceContext {
-  std::string objective;  // latency, throughput
+  std::string objective;  // latency, throughput, memory
   int cpus = 1;
-  bool batch_is_free = false;  // the model has a symbolic batch dimension
+  bool batch_is_free = false;           // the model has a symbolic batch dimension
+  std::set<std::string> idle_rewrites;  // passes that find nothing to change in the model
 };
 
 core::Result<Space> load_space(const std::string& path, const SpaceContext& context);
+
+// Searches only these axes.
+void keep_axes(Space& space, const std::vector<std::string>& ids);
 
 // Holds an axis at a value: candidates and baseline both have it. Fails with invalid_argument for an unknown axis or value.
 core::Status fix_axis(Space& space, const std::string& axis, const std::string& value, RunRequest& base);

@@ -16,7 +16,8 @@ namespace aaco::workflows {
 struct Trial {
   analytics::configsearch::Configuration configuration;
   std::map<std::string, std::string> values;  // axis -> value, where it differs from the baseline
-  // ok, failed (did not load or run), timed_out, tolerance (outputs differ), slo (P99 too high)
+  // ok, failed (did not load or run), timed_out, tolerance (outputs differ), slo (P99 too high), offered (a change of precision
+  // within the tolerance, compared on generated inputs only)
   std::string outcome = "ok";
   std::string reason;               // why it is out
   std::vector<double> log_effects;  // per round: median over its block pairs of log(time per item / baseline's)

@@ -23,9 +23,14 @@ constexpr double kWarmupNs = 150e6;
 constexpr std::int64_t kMinTrialWarmup = 5;
 constexpr std::int64_t kMaxTrialWarmup = 300;  // a configuration may be many times slower than the baseline
 constexpr std::int64_t kMaxLife = 12;          // trials that share a process of the baseline
-// A configuration may load this many times slower than the baseline before it counts as hanging.
+// A configuration may take this many times longer than the baseline to start before it counts as hanging; at least a tenth of the
+// budget, but no more than the seconds below.
 constexpr std::int64_t kSlowerStart = 10;
-constexpr std::int64_t kMinStartNs = 10'000'000'000;
+constexpr std::int64_t kBudgetParts = 10;
+constexpr std::int64_t kMaxMinStartNs = 10'000'000'000;
+constexpr std::int64_t kTrialBlocksNs = 1'000'000'000;  // for its calls; they take a quarter of that undisturbed
+constexpr std::int64_t kLoadingTimeoutNs = 900'000'000'000;
+constexpr std::int64_t kBaselineTimeoutNs = 600'000'000'000;
 
 std::int64_t calls_within(double time_ns, double median_ns) {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(time_ns / std::max(median_ns, 1.0)), 1, 50'000);
@@ -44,25 +49,47 @@ void put_out(Trial& trial, const core::Error& error) {
 
 }  // namespace
 
-core::Result<TrialProcess> TrialBench::start(const RunRequest& configuration, std::int64_t deadline_ns) const {
-  const std::int64_t patience = baseline_ ? std::max(kMinStartNs, kSlowerStart * baseline_->start_ns()) : 900'000'000'000;
+core::Result<TrialProcess> TrialBench::start(const RunRequest& asked, std::int64_t deadline_ns) {
+  AACO_ASSIGN(const RunRequest configuration, variants_.resolve(asked));
   const std::int64_t left = std::max<std::int64_t>(deadline_ns - core::monotonic_ns(), 1'000'000);
-  return TrialProcess::start(request_->worker, configuration, warmup_, *services_, std::min(patience, left));
+  AACO_ASSIGN(TrialProcess process,
+              TrialProcess::start(request_->worker, configuration, warmup_, *services_, std::min(patience_ns(), left)));
+  // Other work on the machine comes and goes: what starts take lately is what the next ones take.
+  if (baseline_) recent_start_ns_ = recent_start_ns_ == 0 ? process.start_ns() : (3 * recent_start_ns_ + process.start_ns()) / 4;
+  return process;
 }
 
-core::Result<TrialBench> TrialBench::open(const OptimizeRequest& request, const Space& space, const Services& services,
-                                          const std::string& folder) {
-  TrialBench bench(request, space, services);
+core::Result<TrialBench> TrialBench::open(const OptimizeRequest& request, const Space& space, const std::string& model_path,
+                                          const Services& services) {
+  TrialBench bench(request, space, model_path, services);
   AACO_ASSIGN(TrialProcess baseline, bench.start(request.base, INT64_MAX));
   bench.baseline_ = std::make_unique<TrialProcess>(std::move(baseline));
   bench.warmup_ = std::clamp(calls_within(kWarmupNs, bench.baseline_->warm_median_ns()), kMinTrialWarmup, kMaxTrialWarmup);
   services.progress(fmt::format("recording the baseline's outputs on {} inputs", request.check_inputs));
-  AACO_ASSIGN(bench.outputs_, OutputCheck::record(*bench.baseline_, request, folder));
+  const std::int64_t begin = core::monotonic_ns();
+  AACO_ASSIGN(bench.outputs_, OutputCheck::record(*bench.baseline_, request, request.folder));
+  bench.check_ns_ = core::monotonic_ns() - begin + bench.start_ns();
+  if (request.objective == "memory") AACO_TRY(bench.measure_memory());
   return bench;
 }
 
+std::int64_t TrialBench::patience_ns() const {
+  if (!baseline_) return kLoadingTimeoutNs;
+  return std::max(kSlowerStart * baseline_->start_ns(), std::min(kMaxMinStartNs, request_->budget.count() / kBudgetParts));
+}
+
 std::int64_t TrialBench::start_ns() const {
-  return baseline_->start_ns() + static_cast<std::int64_t>(static_cast<double>(warmup_) * baseline_->warm_median_ns());
+  const std::int64_t first =
+      baseline_->start_ns() + static_cast<std::int64_t>(static_cast<double>(warmup_) * baseline_->warm_median_ns());
+  return std::max(first, recent_start_ns_);
+}
+
+// Of a process of its own: the one that runs beside trials has also written outputs.
+core::Status TrialBench::measure_memory() {
+  AACO_ASSIGN(TrialProcess process, start(request_->base, INT64_MAX));
+  AACO_TRY(process.run(calls_within(kBlockNs, process.warm_median_ns()), kBaselineTimeoutNs));
+  rss_bytes_ = process.rss_peak_bytes();
+  return {};
 }
 
 core::Status TrialBench::renew_baseline() {
@@ -82,7 +109,7 @@ core::Status TrialBench::run_pairs(Trial& trial, TrialProcess& candidate, std::i
     for (const bool candidate_now : pair % 2 == 0 ? std::array{false, true} : std::array{true, false}) {
       TrialProcess& process = candidate_now ? candidate : *baseline_;
       const std::int64_t left = std::max<std::int64_t>(deadline_ns - core::monotonic_ns(), 1'000'000);
-      auto calls = process.run(calls_within(kBlockNs, process.warm_median_ns()), candidate_now ? left : 600'000'000'000);
+      auto calls = process.run(calls_within(kBlockNs, process.warm_median_ns()), candidate_now ? left : kBaselineTimeoutNs);
       if (!calls && candidate_now) {
         put_out(trial, calls.error());
         return {};
@@ -116,6 +143,7 @@ core::Status TrialBench::measure(Trial& trial, std::int64_t deadline_ns) {
   const std::int64_t begin = core::monotonic_ns();
   AACO_ASSIGN(const RunRequest configuration, space_->apply(trial.configuration, request_->base));
   auto candidate = start(configuration, deadline_ns);
+  deadline_ns = std::min(deadline_ns, core::monotonic_ns() + patience_ns() + kTrialBlocksNs);
   if (!candidate) {
     put_out(trial, candidate.error());
   } else {
@@ -124,6 +152,8 @@ core::Status TrialBench::measure(Trial& trial, std::int64_t deadline_ns) {
     trial.nodes_by_provider = candidate->described()["runtime"]["nodes_by_provider"];
     AACO_TRY(run_pairs(trial, *candidate, deadline_ns));
     trial.rss_peak_bytes = candidate->rss_peak_bytes();
+    if (trial.usable() && request_->objective == "memory" && rss_bytes_ > 0 && trial.rss_peak_bytes > 0)
+      trial.log_effects.back() = std::log(static_cast<double>(trial.rss_peak_bytes) / static_cast<double>(rss_bytes_));
     if (trial.usable() && request_->slo_p99 && trial.p99_ns > static_cast<double>(request_->slo_p99->count())) {
       trial.outcome = "slo";
       trial.reason = fmt::format("P99 latency {} exceeds {}", core::format_duration(trial.p99_ns),
@@ -152,6 +182,9 @@ core::Status TrialBench::check_outputs(Trial& trial, std::int64_t deadline_ns) {
   if (const std::string why = violation(*agreement, request_->tolerance); !why.empty()) {
     trial.outcome = "tolerance";
     trial.reason = why;
+  } else if (changes_precision(configuration) && request_->base.inputs.empty() && !request_->accept) {
+    trial.outcome = "offered";
+    trial.reason = "changes precision, and accuracy on real data is unknown; give --input, or --accept to use it all the same";
   }
   return {};
 }

@@ -21,6 +21,8 @@ std::vector<std::string> configuration_words(const RunRequest& request) {
   add("--graph-level", request.graph_level);
   add("--seed", std::to_string(request.seed));
   if (!request.ort_library.empty()) add("--ort-lib", request.ort_library);
+  if (!request.run_file.empty()) add("--run-file", request.run_file);
+  if (!request.optimized_file.empty()) add("--optimized-file", request.optimized_file);
   if (request.allow_fallback) words.emplace_back("--allow-fallback");
   return words;
 }

@@ -1,11 +1,13 @@
 #include "workflows/run_config.h"
 
+#include <algorithm>
 #include <climits>
 
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "core/yaml.h"
+#include "graph/rewrite.h"
 
 namespace aaco::workflows {
 namespace {
@@ -50,6 +52,15 @@ core::Status set_named(RunRequest& request, std::string_view group, const std::s
   return {};
 }
 
+core::Status add_rewrite(RunRequest& request, const std::string& pass) {
+  std::vector<std::string> known{std::string(kOfflineRewrite)};
+  for (const auto& one : graph::rewrite::passes()) known.emplace_back(one.id);
+  if (std::find(known.begin(), known.end(), pass) == known.end())
+    return core::fail(ErrorCode::invalid_argument, "unknown rewrite '" + pass + "'", "rewrites: " + core::join(known, ", "));
+  request.rewrites.push_back(pass);
+  return {};
+}
+
 core::Status set_text_option(RunRequest& request, std::string_view key, const std::string& value) {
   if (key == "model")
     request.model = value;
@@ -59,10 +70,13 @@ core::Status set_text_option(RunRequest& request, std::string_view key, const st
     request.ort_library = value;
   else if (key == "dtype")
     request.dtype = value;
+  else if (key == "rewrite")
+    return add_rewrite(request, value);
   else
-    return core::fail(ErrorCode::invalid_argument, "unknown key '" + std::string(key) + "'",
-                      "keys: model, backend, batch, threads, graph_level, dtype, seed, ort_library, allow_fallback, dimensions, "
-                      "shapes, inputs, provider_options, session_options");
+    return core::fail(
+        ErrorCode::invalid_argument, "unknown key '" + std::string(key) + "'",
+        "keys: model, backend, batch, threads, graph_level, dtype, seed, ort_library, allow_fallback, rewrite, dimensions, "
+        "shapes, inputs, provider_options, session_options");
   return {};
 }
 

@@ -168,6 +168,14 @@ core::Status check_runs(const std::string& path) {
                     "convert it to ONNX; 'aaco inspect', 'analyze' and 'compare' read it directly");
 }
 
+// The graph stays the model's own: it says what the inputs mean.
+core::Status run_another_file(const std::string& path, RunPlan& plan) {
+  plan.model_path = core::absolute_path(path);
+  AACO_ASSIGN(plan.model_hash, core::sha256_file(path));
+  AACO_ASSIGN(plan.model_bytes, core::file_size(path));
+  return {};
+}
+
 }  // namespace
 
 std::string session_options_text(const std::map<std::string, std::string>& options) {
@@ -188,6 +196,9 @@ std::string inputs_hash_text(const std::map<std::string, std::string>& files) {
 
 core::Result<RunPlan> plan_run(const RunRequest& request, const Services& services) {
   AACO_TRY(check_threads(request));
+  if (!request.rewrites.empty())
+    return core::fail(ErrorCode::unsupported, "'rewrite' is an axis of 'aaco optimize'; a run cannot rewrite its model",
+                      "run the model.onnx that 'aaco optimize' leaves");
   AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
   AACO_ASSIGN(auto model, registry.model(request.model));
   if (!request.dtype.empty()) AACO_TRY(set_dtype(model, request.dtype));
@@ -205,6 +216,8 @@ core::Result<RunPlan> plan_run(const RunRequest& request, const Services& servic
   AACO_ASSIGN(plan.graph, graph::onnx::load(plan.model_path));
   AACO_TRY(graph::onnx::check_external_data(plan.graph, plan.model_path));
   AACO_TRY(runner::check_dtype(model, plan.graph));
+  if (!request.run_file.empty()) AACO_TRY(run_another_file(request.run_file, plan));
+  plan.backend.optimized_model_path = request.optimized_file;
   plan.model_shapes = model.input_shapes;
   plan.stopping = stopping_for(request, model);
   plan.loop = loop_for(request, model, plan.stopping);

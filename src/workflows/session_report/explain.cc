@@ -16,6 +16,7 @@
 #include "workflows/session/metrics_files.h"
 #include "workflows/session_choice.h"
 #include "workflows/session_report.h"
+#include "workflows/session_report/measured_advice.h"
 
 namespace aaco::workflows {
 namespace {
@@ -190,6 +191,10 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
     if (out.bottleneck.is_null() && manifest.kind == "record") {
       AACO_ASSIGN(out.bottleneck, recorded_bottleneck(path, services));
     }
+  }
+  if (!out.bottleneck["recommendations"].items().empty()) {
+    AACO_ASSIGN(const auto measured, measured_advice(services.paths.sessions, out.session_id));
+    if (!measured.empty()) out.bottleneck.set("recommendations", with_measured(out.bottleneck["recommendations"], measured));
   }
   AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load));
   AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));

@@ -17,6 +17,7 @@
 #include "workflows/session/llm_journal.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/traced_devices.h"
+#include "workflows/session_report/measured_advice.h"
 #include "workflows/session_report/record_verdict.h"
 #include "workflows/session_report/report_attainable.h"
 #include "workflows/session_report/report_calls.h"
@@ -153,7 +154,12 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
 
 core::Result<report::ReportModel> load_report_by_name(const std::string& name, const core::Paths& paths) {
   AACO_ASSIGN(const std::string path, tracelake::find_session(paths.sessions, name));
-  return load_report(path, paths);
+  AACO_ASSIGN(report::ReportModel model, load_report(path, paths));
+  if (!model.advice.empty()) {
+    AACO_ASSIGN(const auto measured, measured_advice(paths.sessions, model.session.id.text));
+    add_measured(model, measured);
+  }
+  return model;
 }
 
 core::Status add_page_parts(report::ReportModel& model, const std::string& session_path) {

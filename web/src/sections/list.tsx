@@ -10,6 +10,7 @@ import { llmSection } from './llm.tsx';
 import { operatingSystemSection } from './operating_system.tsx';
 import { collectivesSection, ratesSection } from './rates.tsx';
 import { scalingSection } from './scaling.tsx';
+import { searchSection } from './search.tsx';
 import { AdviceSection, WhySection } from './statements.tsx';
 import { TelemetrySection } from './telemetry.tsx';
 import { TimeSection } from './time.tsx';
@@ -19,6 +20,7 @@ import { TimelineSection } from './timeline.tsx';
 // section of facts at the end.
 export const kSections: SectionEntry[] = [
   scalingSection,
+  searchSection,
   llmSection,
   decoderSection,
   { id: 'time', title: 'Where the time went', has: (report) => report.time, view: TimeSection },

@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <array>
+
+#include "core/strings.h"
+#include "graph/file_weights.h"
+#include "graph/onnx.h"
+#include "graph/rewrite.h"
+#include "graph/rewrite/clean.h"
+#include "graph/rewrite/quantize.h"
+#include "graph/shapes.h"
+
+namespace aaco::graph::rewrite {
+namespace {
+
+using core::ErrorCode;
+
+constexpr std::array kPasses = {
+    Pass{"clean", "removes dead nodes and nodes that change nothing, and computes shape arithmetic once", true},
+    Pass{"int8_dynamic", "matrix products in 8-bit integers, inputs quantized per call", false},
+    Pass{"int8_weights", "8-bit weights of matrix products in blocks of 32 (MatMulNBits)", false},
+    Pass{"int4_weights", "4-bit weights of matrix products in blocks of 32 (MatMulNBits)", false}};
+
+constexpr std::int64_t kMinFormatVersion = 4;
+
+core::Result<std::int64_t> run_pass(Graph& graph, std::string_view id) {
+  if (id == "int8_dynamic") return quantize_dynamically(graph);
+  if (id == "int8_weights") return quantize_weights(graph, 8);
+  if (id == "int4_weights") return quantize_weights(graph, 4);
+  // A constant may be what makes a node a no-op, and what was removed may have been the only reader of another.
+  const std::int64_t folded = fold_constants(graph), passed_on = remove_no_ops(graph);
+  return folded + passed_on + remove_dead_nodes(graph);
+}
+
+}  // namespace
+
+std::span<const Pass> passes() { return kPasses; }
+
+const Pass* find_pass(std::string_view id) {
+  const auto* const found = std::find_if(kPasses.begin(), kPasses.end(), [&](const Pass& pass) { return pass.id == id; });
+  return found == kPasses.end() ? nullptr : found;
+}
+
+std::int64_t count_sites(const Graph& graph, std::string_view pass) {
+  if (find_pass(pass) == nullptr) return 0;
+  if (pass != "clean") return count_matrix_products(graph, pass == "int8_dynamic" ? kDynamicMinOpset : 0);
+  return static_cast<std::int64_t>(find_constant_nodes(graph).size() + find_no_ops(graph).size() + find_dead_nodes(graph).size());
+}
+
+core::Result<PassAccount> apply_pass(Graph& graph, std::string_view pass) {
+  if (find_pass(pass) == nullptr) {
+    std::vector<std::string> ids;
+    for (const Pass& one : kPasses) ids.emplace_back(one.id);
+    return core::fail(ErrorCode::invalid_argument, "unknown rewrite '" + std::string(pass) + "'",
+                      "rewrites: " + core::join(ids, ", "));
+  }
+  PassAccount account{std::string(pass), 0};
+  if (count_sites(graph, pass) > 0) {
+    AACO_ASSIGN(account.nodes, run_pass(graph, pass));
+  }
+  if (account.nodes == 0)
+    return core::fail(ErrorCode::unsupported, "the rewrite '" + std::string(pass) + "' finds nothing to change in this model");
+  return account;
+}
+
+core::Result<std::vector<PassAccount>> rewrite_model(const std::string& from, const std::vector<std::string>& passes,
+                                                     const std::string& to) {
+  AACO_ASSIGN(Graph graph, onnx::load(from));
+  AACO_TRY(onnx::check_external_data(graph, from));
+  AACO_TRY(inline_functions(graph));
+  std::vector<PassAccount> accounts;
+  for (const std::string& pass : passes) {
+    AACO_ASSIGN(PassAccount account, apply_pass(graph, pass));
+    accounts.push_back(std::move(account));
+  }
+  // Older files list their weights among the inputs, which the graph does not keep.
+  graph.format_version = std::max(graph.format_version, kMinFormatVersion);
+  onnx::FileWeights weights(graph);
+  AACO_TRY(onnx::write(graph, &weights, to));
+  return accounts;
+}
+
+}  // namespace aaco::graph::rewrite
