@@ -25,8 +25,8 @@ mkdir -p "$root/home/user" && chown 1000:1000 "$root/home/user"
 # What the packages stand on is installed first, so that what is left afterwards is theirs.
 inside apt-get update -q >>"$out.bare.log" 2>&1
 inside sh -c 'apt-get install -y -q --no-install-recommends /packages/*.deb python3-pandas' >>"$out.bare.log" 2>&1 || { tail -n 5 "$out.bare.log"; exit 1; }
-inside sh -c 'dpkg --remove python3-aaco aaco-dev libaaco0 aaco' >>"$out.bare.log" 2>&1
-inside sh -c 'dpkg --purge python3-aaco aaco-dev libaaco0 aaco' >>"$out.bare.log" 2>&1 || true
+inside sh -c 'dpkg --remove python3-aaco aaco-dev libaaco0 aaco-agent aaco' >>"$out.bare.log" 2>&1
+inside sh -c 'dpkg --purge python3-aaco aaco-dev libaaco0 aaco-agent aaco' >>"$out.bare.log" 2>&1 || true
 files >"$work/before"
 inside sh -c 'apt-get install -y -q --no-install-recommends /packages/*.deb' >>"$out.bare.log" 2>&1 || { tail -n 5 "$out.bare.log"; exit 1; }
 user aaco run --model squeezenet1.1 --duration 5s --telemetry --profile --tag first | head -n 3
@@ -41,7 +41,7 @@ for notebook in examples/notebooks/*.ipynb; do
   python3 -c 'import json, sys; print("\n".join("".join(c["source"]) for c in json.load(open(sys.argv[1]))["cells"] if c["cell_type"] == "code"))' "$notebook" >"$root/home/user/$name.py"
   user sh -c "mkdir -p /home/user/$name && cd /home/user/$name && python3 ../$name.py >/dev/null" || { echo "the notebook $name fails"; exit 1; }
 done
-inside apt-get remove -y -q --purge python3-aaco aaco-dev libaaco0 aaco >>"$out.bare.log" 2>&1
+inside apt-get remove -y -q --purge python3-aaco aaco-dev libaaco0 aaco-agent aaco >>"$out.bare.log" 2>&1
 files >"$work/after"
 left=$(comm -13 "$work/before" "$work/after" | grep -v '^var/\(log\|cache\)\|/ld.so.cache$\|__pycache__' || true)
 [ -z "$left" ] || { echo "left after apt remove:"; echo "$left"; exit 1; }
