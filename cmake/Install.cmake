@@ -66,7 +66,8 @@ install(DIRECTORY ${AACO_SHARE_DIR}/web DESTINATION share/aaco COMPONENT program
 # The program; its manual and completion come from its own options.
 if(TARGET aaco)
   set_target_properties(aaco PROPERTIES INSTALL_RPATH "$ORIGIN/../${private_dir}")
-  install(TARGETS aaco aaco-agent RUNTIME DESTINATION bin COMPONENT program)
+  install(TARGETS aaco RUNTIME DESTINATION bin COMPONENT program)
+  install(TARGETS aaco-agent RUNTIME DESTINATION bin COMPONENT agent)
   include(${CMAKE_CURRENT_LIST_DIR}/Manual.cmake)
 endif()
 

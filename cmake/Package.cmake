@@ -1,11 +1,11 @@
-# Packages: `cpack -G DEB` makes aaco (the program and all it needs), libaaco0 (the library), aaco-dev (headers, CMake package) and, where
-# the Python module is built, python3-aaco; `cpack -G TGZ` makes archives of them, which run from any folder.
+# Packages: `cpack -G DEB` makes aaco (the program and all it needs), aaco-agent (the agent of a node, which needs none of the others), libaaco0
+# (the library), aaco-dev (headers, CMake package) and, where the Python module is built, python3-aaco; `cpack -G TGZ` makes archives of them, which run from any folder.
 set(CPACK_PACKAGE_NAME aaco)
 set(CPACK_PACKAGE_VENDOR "AACO")
 set(CPACK_PACKAGE_CONTACT "AACO authors <aaco@example.org>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "AI Compute Observatory: where did the time of an AI workload go, and why")
 set(CPACK_GENERATOR DEB TGZ)
-set(CPACK_COMPONENTS_ALL program library development)
+set(CPACK_COMPONENTS_ALL program agent library development)
 if(AACO_HAS_PYTHON)
   list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
@@ -13,6 +13,9 @@ set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME aaco)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "aaco-agent (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_AGENT_PACKAGE_NAME aaco-agent)
+set(CPACK_DEBIAN_AGENT_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME aaco-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libaaco${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}), libexpected-dev")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libaaco${PROJECT_VERSION_MAJOR})
@@ -21,6 +24,8 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/triggers)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "AACO measures a model or any program on CPUs and GPUs, shows where its time went and why it changed,
 and predicts it on other hardware. Numbers have confidence intervals, lost data is counted.")
+set(CPACK_COMPONENT_AGENT_DESCRIPTION "Agent of AACO for the nodes of a fleet: it samples CPUs and GPUs and sends their telemetry to ClickHouse.
+It needs no other package of AACO. /etc/aaco/fleet.yaml names the fleet; the service is enabled by hand.")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "AACO as a C++ library: everything that the program does.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers and CMake package of the C++ library of AACO.")
 set(CPACK_COMPONENT_PYTHON_DESCRIPTION "AACO for Python and notebooks: runs, sessions, tables as pandas, NumPy and Arrow, comparisons.")
@@ -60,5 +65,5 @@ install(FILES ${PROJECT_SOURCE_DIR}/packaging/third_party_licences.txt DESTINATI
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/lintian-overrides DESTINATION share/lintian/overrides RENAME aaco COMPONENT program)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/packaging/ci/gate.sh DESTINATION share/aaco/ci COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/aaco-serve.service DESTINATION lib/systemd/user COMPONENT program)
-install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/aaco-agent.service DESTINATION lib/systemd/system COMPONENT program)
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/aaco-agent.service DESTINATION lib/systemd/system COMPONENT agent)
 include(CPack)

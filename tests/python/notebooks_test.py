@@ -1,7 +1,10 @@
-"""The example notebooks run from top to bottom, each in an interpreter and a folder of its own."""
+"""Jupyter runs the example notebooks from top to bottom, each in a kernel and a folder of its own."""
+import ast
+import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -9,33 +12,30 @@ import unittest
 from module import ModuleTest, needs_pandas
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / 'examples/notebooks'
-# Runs code cells in one namespace and shows what the last expression of each is, as a notebook does.
-EXECUTE = '''
-import ast, json, sys
-space = {'__name__': '__main__'}
-for cell in json.load(open(sys.argv[1]))['cells']:
-    if cell['cell_type'] != 'code':
-        continue
-    tree = ast.parse(''.join(cell['source']))
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, cell['id'], 'exec'), space)
-    if last is not None:
-        value = eval(compile(ast.Expression(last.value), cell['id'], 'eval'), space)
-        shown = value._repr_html_() if hasattr(value, '_repr_html_') else repr(value)
-        assert shown, cell['id']
-'''
+JUPYTER_FOLDERS = ('IPYTHONDIR', 'JUPYTER_CONFIG_DIR', 'JUPYTER_DATA_DIR', 'JUPYTER_RUNTIME_DIR')
+JUPYTER = all(importlib.util.find_spec(name) for name in ('nbconvert', 'ipykernel'))
 
 
+@unittest.skipUnless(JUPYTER, 'skipped, nbconvert or ipykernel is not installed')
 @needs_pandas
 class NotebookTest(ModuleTest):
     def run_notebook(self, name):
         folder = self.folder / name
         folder.mkdir()
-        ran = subprocess.run([sys.executable, '-c', EXECUTE, str(FOLDER / f'{name}.ipynb')], capture_output=True, text=True, check=False,
-                             timeout=300, cwd=folder, env={**os.environ, 'AACO_SESSIONS': str(folder / 'sessions'), 'AACO_CALIBRATIONS': ''})
+        # A copy, since Jupyter starts the kernel in the folder of the notebook.
+        shutil.copy(FOLDER / f'{name}.ipynb', folder)
+        ran = subprocess.run([sys.executable, '-m', 'nbconvert', '--to', 'notebook', '--execute', '--ExecutePreprocessor.timeout=240',
+                              '--output', 'executed.ipynb', str(folder / f'{name}.ipynb')], capture_output=True, text=True, check=False, timeout=300,
+                             cwd=folder, env={**os.environ, **dict.fromkeys(JUPYTER_FOLDERS, str(folder / 'jupyter')), 'AACO_SESSIONS': str(folder / 'sessions'), 'AACO_CALIBRATIONS': ''})
         if 'ONNX Runtime library not found' in ran.stderr:
             self.skipTest('skipped, no ONNX Runtime on this machine')
         self.assertEqual(ran.returncode, 0, ran.stderr)
+        cells = [cell for cell in json.loads((folder / 'executed.ipynb').read_text())['cells'] if cell['cell_type'] == 'code']
+        for cell in cells:
+            last = ast.parse(''.join(cell['source'])).body[-1]
+            if isinstance(last, ast.Expr) and not isinstance(last.value, ast.Call):
+                self.assertTrue(cell['outputs'], (name, cell['id']))
+        self.assertTrue(any('data' in output for cell in cells for output in cell['outputs']), name)
 
     def test_first_run(self):
         self.run_notebook('first_run')

@@ -26,7 +26,7 @@ void add_agent(CLI::App& app, Context& context) {
       arguments.push_back(const_cast<char*>(one->c_str()));
     arguments.push_back(nullptr);
     ::execv(program.c_str(), arguments.data());
-    const auto failed = core::fail_errno(errno, program, "install the package aaco, or build the target aaco-agent");
+    const auto failed = core::fail_errno(errno, program, "install the package aaco-agent, or build the target of this name");
     context.fail(failed.value());
   });
 }

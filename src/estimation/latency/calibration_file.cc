@@ -1,5 +1,7 @@
 #include "estimation/calibration_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -32,10 +34,7 @@ constexpr std::size_t kFirstLine = 40, kCountDigits = 11, kSumDigits = 8, kAlign
 constexpr std::uint64_t kLargestHead = std::uint64_t{64} << 20;
 
 std::string first_line(std::size_t head_bytes, std::uint32_t sum) {
-  char line[kFirstLine + 1];
-  std::snprintf(line, sizeof line, "%.*s%.*s %011zu %08x\n", static_cast<int>(kMagic.size()), kMagic.data(),
-                static_cast<int>(kVersion.size()), kVersion.data(), head_bytes, sum);
-  return line;
+  return fmt::format("{}{} {:011} {:08x}\n", kMagic, kVersion, head_bytes, sum);
 }
 
 // Puts trees behind what the data holds already.
