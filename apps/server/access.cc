@@ -81,8 +81,8 @@ std::optional<Response> Access::refuse_token(const Request& request) {
     response.headers.emplace_back("WWW-Authenticate", "Bearer");
     return response;
   }
-  if (auto refused = refuse_guesser(request)) return refused;
   if (same_secret(given, secrets_.token)) return std::nullopt;
+  if (auto refused = refuse_guesser(request)) return refused;
   count_wrong(request.peer);
   Response response = refusal(401, "wrong token", kHow);
   response.headers.emplace_back("WWW-Authenticate", "Bearer");
@@ -90,11 +90,11 @@ std::optional<Response> Access::refuse_token(const Request& request) {
 }
 
 Response Access::open(const Request& request) {
-  if (auto refused = refuse_guesser(request)) return *refused;
   const auto& parameters = request.parameters;
   const auto code = std::find_if(parameters.begin(), parameters.end(), [](const auto& one) { return one.first == "code"; });
   if (code == parameters.end()) return refusal(400, "missing parameter: code");
   if (!same_secret(code->second, secrets_.code)) {
+    if (auto refused = refuse_guesser(request)) return *refused;
     count_wrong(request.peer);
     return refusal(403, "this link is not valid or was used before", "restart 'aaco dashboard' for a new one");
   }

@@ -35,7 +35,8 @@ class Access {
 
   // Against DNS rebinding and requests of other sites: Host, Origin and Sec-Fetch-Site must name this server.
   [[nodiscard]] std::optional<Response> refuse_origin(const Request& request) const;
-  // 401 without a valid token, 429 after too many wrong ones from this address.
+  // 401 without a valid token, 429 after too many wrong ones from this address. A valid one always passes: whoever shares the
+  // address with a guesser (a proxy, a tunnel) is not locked out, and 256 bits are not guessed.
   std::optional<Response> refuse_token(const Request& request);
   // The one-time link: sets the cookie and leads to the dashboard.
   Response open(const Request& request);

@@ -87,12 +87,16 @@ TEST_F(Guarded, RefusesOtherSchemes) { EXPECT_EQ(token({{"authorization", "Basic
 TEST_F(Guarded, ManyWrongTokensBlockTheAddress) {
   for (int i = 0; i < kMaxWrongTokens; ++i) EXPECT_EQ(bearer("wrong"), 401);
   EXPECT_EQ(bearer("wrong"), 429);
-  EXPECT_EQ(bearer(kToken), 429);
-  Request other = request({{"authorization", "Bearer " + kToken}});
+  Request other = request({{"authorization", "Bearer wrong"}});
   other.peer = "127.0.0.2";
-  EXPECT_FALSE(access.refuse_token(other));
+  EXPECT_EQ(access.refuse_token(other)->status, 401);
   clock.now += kWrongTokenWindow_ns + 1;
+  EXPECT_EQ(bearer("wrong"), 401);
+}
+TEST_F(Guarded, ValidTokenPassesFromABlockedAddress) {
+  for (int i = 0; i <= kMaxWrongTokens; ++i) (void)bearer("wrong");
   EXPECT_EQ(bearer(kToken), 200);
+  EXPECT_EQ(bearer("wrong"), 429);
 }
 TEST_F(Guarded, MissingTokensAreNoGuesses) {
   for (int i = 0; i < 3 * kMaxWrongTokens; ++i) EXPECT_EQ(token({}), 401);
@@ -111,7 +115,8 @@ TEST_F(Guarded, RefusesWrongCodes) { EXPECT_EQ(open("x").status + open("").statu
 TEST_F(Guarded, RefusesMissingCode) { EXPECT_EQ(access.open(request({})).status, 400); }
 TEST_F(Guarded, GuessedCodesBlockTheAddress) {
   for (int i = 0; i < kMaxWrongTokens; ++i) (void)open("x");
-  EXPECT_EQ(open(kCode).status, 429);
+  EXPECT_EQ(open("x").status, 429);
+  EXPECT_EQ(open(kCode).status, 303);
 }
 TEST(Access, NoLinkWithoutCode) {
   const HandClock clock;

@@ -1,10 +1,11 @@
+#include "core/environment.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "server/handlers.h"
 #include "workflows/compare_page.h"
 #include "workflows/diff_json.h"
 #include "workflows/history_json.h"
-#include "workflows/query.h"
+#include "workflows/query_worker.h"
 #include "workflows/session_list.h"
 
 namespace aaco::server {
@@ -76,7 +77,8 @@ core::Result<Response> post_query(const Call& call, const Site& site) {
   workflows::QueryLimits limits;
   limits.rows = static_cast<std::size_t>(call.whole("max_rows").value_or(10'000));
   limits.time = core::Nanoseconds(call.whole("timeout_s").value_or(10) * 1'000'000'000);
-  AACO_ASSIGN(auto answer, workflows::query_rows(call.text("sql"), limits, site.services.paths));
+  const std::vector<std::string> worker = {core::executable_path(), "--sessions", site.services.paths.sessions, "query-worker"};
+  AACO_ASSIGN(auto answer, workflows::query_in_worker(call.text("sql"), limits, worker));
   return json_response(Json::object({{"schema_version", 1}, {"truncated", answer.truncated}, {"rows", std::move(answer.rows)}}));
 }
 

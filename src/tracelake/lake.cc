@@ -1,6 +1,7 @@
 #include "tracelake/lake.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +24,15 @@ namespace {
 using core::ErrorCode;
 
 constexpr std::int64_t kMemoryLimitBytes = std::int64_t{1} << 30;
+constexpr double kShareOfProcessLimit = 0.6;  // what else a process needs: code's data, stacks, the values that are returned
 constexpr unsigned kMaxThreads = 8;
+
+// Less where the process itself is limited (setrlimit, ulimit -d), so that DuckDB spills to disk before an allocation fails.
+std::int64_t memory_limit() {
+  rlimit data{};
+  if (::getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur == RLIM_INFINITY) return kMemoryLimitBytes;
+  return std::min(kMemoryLimitBytes, static_cast<std::int64_t>(static_cast<double>(data.rlim_cur) * kShareOfProcessLimit));
+}
 
 class DuckLake final : public Lake, public ColumnLake {
  public:
@@ -149,7 +158,7 @@ core::Result<std::unique_ptr<DuckLake>> open_lake(const std::string& root) {
   const std::string absolute = core::absolute_path(root);
   AACO_ASSIGN(auto scratch, core::TemporaryDirectory::make(std::filesystem::temp_directory_path().string(), "aaco-lake"));
   const int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads));
-  AACO_ASSIGN(auto database, duckdb::Database::open({threads, kMemoryLimitBytes, core::join_path(scratch.path(), "spill")}));
+  AACO_ASSIGN(auto database, duckdb::Database::open({threads, memory_limit(), core::join_path(scratch.path(), "spill")}));
   AACO_ASSIGN(auto connection, database.connect());
   AACO_TRY(lock_down(connection, absolute, scratch.path()));
   return std::make_unique<DuckLake>(absolute, std::move(scratch), std::move(database), std::move(connection));

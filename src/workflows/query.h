@@ -37,5 +37,6 @@ struct QueryRows {
 };
 // The answer up to the limits, in bounded memory.
 core::Result<QueryRows> query_rows(const std::string& sql, const QueryLimits& limits, const core::Paths& paths);
+tl::unexpected<core::Error> query_too_slow(core::Nanoseconds limit);
 
 }  // namespace aaco::workflows

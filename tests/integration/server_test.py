@@ -129,6 +129,17 @@ class ServeTest(program.ProgramTest):
         status, answer = self.query('SELECT count(*) FROM range(10000000000) a, range(10000000000) b', timeout_s=1)
         self.assertEqual(status, 504, answer)
 
+    def test_query_memory_is_bounded(self):
+        for sql in ("SELECT repeat('x', 1000000000) AS v", 'SELECT list(i) FROM range(200000000) t(i)'):
+            status, answer = self.query(sql, timeout_s=5)
+            self.assertIn(status, (413, 504), answer)
+        status, answer = self.query("SELECT repeat('x', 20000000) AS v")  # more than an answer may have
+        self.assertEqual((status, answer['truncated'], answer['rows']), (200, True, []))
+        with open(f'/proc/{self.server.process.pid}/status') as lines:
+            peak_kib = next(int(line.split()[1]) for line in lines if line.startswith('VmHWM:'))
+        self.assertLess(peak_kib, 300 << 10)
+        self.assertEqual(self.query('SELECT 1 AS one')[1]['rows'], [{'one': 1}])
+
     def test_query_refusals(self):
         for sql in ('DROP VIEW sessions', "SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM '/etc/passwd'", "COPY (SELECT 1) TO '/tmp/aaco-x'",
                     "ATTACH '/tmp/x.db'", 'INSTALL httpfs', 'SET enable_external_access = true', "SELECT * FROM read_text('/etc/passwd')", 'SELECT 1; SELECT 2', '', 'nonsense'):
@@ -275,9 +286,10 @@ class ServeTest(program.ProgramTest):
         self.addCleanup(server.stop)
         answers = [server.ask('/api/v1/sessions', token=f'{number:064}')[0] for number in range(MANY + 3)]
         self.assertEqual(answers, [401] * MANY + [429] * 3)
-        status, _, headers = server.ask('/api/v1/sessions')
+        status, _, headers = server.ask('/api/v1/sessions', token='x')
         self.assertEqual(status, 429)
         self.assertLessEqual(int(headers['Retry-After']), 61)
+        self.assertEqual(server.ask('/api/v1/sessions')[0], 200, 'the valid token passes from a blocked address')
 
     def test_dashboard_link_works_once(self):
         server = Server(self, 'dashboard')

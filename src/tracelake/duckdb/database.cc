@@ -8,13 +8,14 @@ namespace {
 
 using core::ErrorCode;
 
+constexpr std::string_view kOutOfMemory = "Out of Memory";
 constexpr std::int64_t kReaderMemoryBytes = std::int64_t{400} << 20;  // of all tables that are read at a time
 
 // DuckDB begins a message with its kind, and gives one kind to all trouble with files: the system's own words tell more.
 ErrorCode code_of(std::string_view message) {
   const auto says = [message](std::string_view words) { return message.find(words) != std::string_view::npos; };
   const auto is = [message](std::string_view kind) { return message.starts_with(kind); };
-  if (says("No space left") || says("File too large") || says("Disk quota") || is("Out of Memory")) return ErrorCode::exhausted;
+  if (says("No space left") || says("File too large") || says("Disk quota") || is(kOutOfMemory)) return ErrorCode::exhausted;
   if (says("Permission denied") || says("Read-only file system") || is("Permission Error")) return ErrorCode::permission;
   if (is("INTERRUPT")) return ErrorCode::cancelled;
   if (is("IO Error")) return says("No files found") || says("No such file") ? ErrorCode::not_found : ErrorCode::io;
@@ -23,9 +24,15 @@ ErrorCode code_of(std::string_view message) {
   return ErrorCode::invalid_input;
 }
 
-std::string_view remedy_of(ErrorCode code) {
-  if (code == ErrorCode::exhausted) return "free space on that file system, or choose another folder";
-  return {};
+std::string_view remedy_of(ErrorCode code, std::string_view message) {
+  if (code != ErrorCode::exhausted) return {};
+  if (message.starts_with(kOutOfMemory)) return "filter on session_id or date, or aggregate: the answer must fit into memory";
+  return "free space on that file system, or choose another folder";
+}
+
+// Without DuckDB's advice about settings, which are locked here.
+std::string_view without_advice(std::string_view message) {
+  return message.starts_with(kOutOfMemory) ? message.substr(0, message.find('\n')) : message;
 }
 
 std::string quoted(std::string_view text, char quote) {
@@ -49,7 +56,7 @@ core::Status configure(duckdb_config config, const char* name, const std::string
 tl::unexpected<core::Error> failure(const char* message) {
   const std::string text = message == nullptr ? "DuckDB failed without an error message" : message;
   const ErrorCode code = code_of(text);
-  return core::fail(code, text, std::string(remedy_of(code)));
+  return core::fail(code, std::string(without_advice(text)), std::string(remedy_of(code, text)));
 }
 
 std::string literal(std::string_view text) { return quoted(text, '\''); }

@@ -8,6 +8,7 @@
 #include "workflows/ab/ab_account.h"
 #include "workflows/ab/worker_answers.h"
 #include "workflows/run/run_plan.h"
+#include "workflows/worker_answer.h"
 
 namespace aaco::workflows {
 namespace {

@@ -18,6 +18,7 @@
 #include "workflows/placement.h"
 #include "workflows/run/loaded_model.h"
 #include "workflows/run/run_plan.h"
+#include "workflows/worker_answer.h"
 
 namespace aaco::workflows {
 namespace {
@@ -135,11 +136,6 @@ Json side_json(const Side& side) {
                        {"warmup_stationary", side.warmup.warmup_verdict.stationary}});
 }
 
-Json error_json(const core::Error& error) {
-  return Json::object(
-      {{"error", Json::object({{"code", static_cast<int>(error.code)}, {"message", error.message}, {"remedy", error.remedy}})}});
-}
-
 core::Result<Json> obey(const std::string& line, std::vector<Side>& sides, collectors::BlockAccount& account) {
   std::istringstream words(line);
   std::string verb;
@@ -184,7 +180,7 @@ core::Status serve_ab(const std::vector<AbSide>& wanted, const Services& service
   AACO_ASSIGN(const Answers answers, Answers::take_over());
   auto sides = prepare_all(wanted, services);
   if (!sides) {
-    AACO_TRY(answers.say(error_json(sides.error())));
+    AACO_TRY(answers.say(error_answer(sides.error())));
     return tl::unexpected<core::Error>(sides.error());
   }
   Json ready = Json::array();
@@ -193,7 +189,7 @@ core::Status serve_ab(const std::vector<AbSide>& wanted, const Services& service
   const auto account = collectors::BlockAccount::open({}, ::getpid(), ::gettid());
   for (std::string line; std::getline(std::cin, line);) {
     const auto answer = obey(line, *sides, *account);
-    AACO_TRY(answers.say(answer ? *answer : error_json(answer.error())));
+    AACO_TRY(answers.say(answer ? *answer : error_answer(answer.error())));
     if (!answer) return tl::unexpected<core::Error>(answer.error());
   }
   return {};

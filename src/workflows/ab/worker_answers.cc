@@ -1,20 +1,9 @@
 #include "workflows/ab/worker_answers.h"
 
-#include <string>
-
 namespace aaco::workflows {
 
 using core::ErrorCode;
 using core::Json;
-
-core::Result<Json> worker_answer(core::WorkerProcess& process, std::int64_t timeout_ns) {
-  AACO_ASSIGN(const std::string line, process.receive(timeout_ns));
-  AACO_ASSIGN(Json document, Json::parse(line));
-  const Json& error = document["error"];
-  if (error.is_null()) return document;
-  const auto code = error["code"].as_i64().value_or(static_cast<int>(ErrorCode::io));
-  return core::fail(static_cast<ErrorCode>(code), std::string(error["message"].text()), std::string(error["remedy"].text()));
-}
 
 core::Result<std::vector<runner::TimedCall>> worker_calls(const Json& document) {
   const auto& starts = document["start_ns"].items();

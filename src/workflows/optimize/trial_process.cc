@@ -4,6 +4,7 @@
 #include "stats/robust.h"
 #include "workflows/ab/worker_answers.h"
 #include "workflows/run/run_again.h"
+#include "workflows/worker_answer.h"
 
 namespace aaco::workflows {
 namespace {

@@ -181,6 +181,10 @@ auto too_slow(core::Nanoseconds limit, std::string remedy) {
 
 }  // namespace
 
+tl::unexpected<core::Error> query_too_slow(core::Nanoseconds limit) {
+  return too_slow(limit, "filter on session_id or date, or raise timeout_s");
+}
+
 core::Result<std::string> query(const QueryRequest& request, const core::Paths& paths) {
   AACO_ASSIGN(const auto lake, tracelake::Lake::open(paths.sessions));
   TimeLimit limit(*lake, request.time_limit);
@@ -196,7 +200,7 @@ core::Result<QueryRows> query_rows(const std::string& sql, const QueryLimits& li
   const auto ended = lake->stream(sql, rows);
   const bool late = limit.finish();
   if (rows.answer().truncated) return std::move(rows.answer());
-  if (late && !ended) return too_slow(limits.time, "filter on session_id or date, or raise timeout_s");
+  if (late && !ended) return query_too_slow(limits.time);
   AACO_TRY(ended);
   return std::move(rows.answer());
 }
