@@ -15,7 +15,7 @@ class AnalyzeTables(program.ProgramTest):
     def test_similar_nodes_share_one_row(self):
         text = self.aaco('analyze', 'bert-base', '--hardware', 'MI300X', '--nodes', 100).output
         lines = text[text.index('identical ones merged'):].splitlines()
-        table = lines[2:next(i for i, line in enumerate(lines) if line.startswith('TIME and the columns'))]
+        table = lines[2:lines.index('')]
         counts = [int(line.split()[1]) for line in table]
         total = len(self.estimate('bert-base', '--hardware', 'MI300X')['nodes'])
         self.assertEqual(sum(counts), total, 'every node is in one of the lines')

@@ -76,7 +76,7 @@ class JobsTest(JobsCase):
     def test_a_search_writes_below_its_job(self):
         self.need_runtime()
         server = self.serve(*self.policy())
-        _, job = self.start(server, 'optimize', model='mlp', budget='2s', fix=['graph_level=baseline'])
+        _, job = self.start(server, 'optimize', model='mlp', budget='12s', fix=['graph_level=baseline'])
         ended = self.reach(server, job['id'], 'done', 'failed')
         self.assertEqual(ended['state'], 'done', ended)
         self.assertIn(ended['exit_code'], (0, 4))  # a gain was proven, or none was
