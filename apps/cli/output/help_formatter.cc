@@ -73,10 +73,11 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
 }
 
 std::string HelpFormatter::make_subcommand(const CLI::App* verb) const {
-  std::ostringstream out;
-  CLI::detail::format_help(out, verb->get_display_name(true),
-                           wrapped(verb->get_description(), width_ - static_cast<int>(get_column_width())), get_column_width());
-  return out.str();
+  const int column = static_cast<int>(get_column_width());
+  const std::string name = "  " + verb->get_display_name(true), indent(static_cast<std::size_t>(column), ' ');
+  const std::string text = core::replace_all(wrapped(verb->get_description(), width_ - column), "\n", "\n" + indent);
+  const std::string gap = name.size() < indent.size() ? indent.substr(name.size()) : "\n" + indent;
+  return name + (text.empty() ? "" : gap + text) + "\n";
 }
 
 std::string HelpFormatter::make_description(const CLI::App* app) const {
