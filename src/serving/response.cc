@@ -4,6 +4,7 @@
 
 #include <array>
 #include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/version.hpp>
 #include <limits>
 #include <optional>
 #include <utility>
