@@ -4,6 +4,7 @@
 
 #include <array>
 #include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/version.hpp>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -77,6 +78,9 @@ class Parser final : public http::basic_parser<false> {
     take(body, error);
     return body.size();
   }
+#if BOOST_BEAST_VERSION >= 361  // Boost 1.92; 300 (Boost 1.74) hands trailers on as fields
+  void on_trailer_field_impl(http::field, string_view, string_view, error_code&) override {}
+#endif
   void on_finish_impl(error_code&) override {}
 };
 

@@ -1,6 +1,7 @@
 #include "cli/output/calibration_output.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 

@@ -68,10 +68,9 @@ void run(Context& context, const PredictOptions& predict, const ServeOptions& se
 void add_analyze(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("analyze", "Predict a model's time, memory and energy on a device without running it");
   auto options = std::make_shared<AnalyzeOptions>();
-  verb->add_option("model", options->model,
+  verb->add_option("model,--model", options->model,
                    "Model: a file (.onnx, .pt2, .tflite; FILE#NAME selects one of several models or signatures), a name from "
                    "configs/models.yaml, or zoo:NAME; with --serve a language model's name or its config.json");
-  verb->add_option("--model", options->model, "Same as the positional argument");
   verb->add_option("--hardware", options->hardware, "Device: id, alias, ID@STATE, or 'this' (see 'aaco hardware ls')")
       ->capture_default_str();
   verb->add_option("--fallback", options->fallback, "Device for operators that --hardware does not support, usually the host")

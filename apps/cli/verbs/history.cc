@@ -165,9 +165,8 @@ void add_history(CLI::App& app, Context& context) {
       "history", "Track a metric over sessions or versions: change points, drift, and when it will exceed its budget");
   auto options = std::make_shared<HistoryOptions>();
   auto& request = options->request;
-  verb->add_option("metric", request.metric,
+  verb->add_option("metric,--metric", request.metric,
                    "Metric (p50, p99, throughput, memory.rss_peak_bytes ...) or series in the files; 'BM_*' matches several");
-  verb->add_option("--metric", request.metric, "Same as the positional argument");
   verb->add_option("--from", request.files,
                    "Read from CSV; JSON from Google Benchmark, pytest-benchmark or hyperfine; data.js from "
                    "github-action-benchmark; or lists of numbers (repeatable)")

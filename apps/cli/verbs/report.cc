@@ -61,8 +61,7 @@ void report_session(Context& context, const ReportOptions& options) {
 void add_report(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("report", "Show a session as text, HTML page, PDF, JSON, Markdown, CSV or plot");
   auto options = std::make_shared<ReportOptions>();
-  verb->add_option("session", options->session, "Session")->capture_default_str();
-  verb->add_option("--session", options->session, "Same as the positional argument");
+  verb->add_option("session,--session", options->session, "Session")->capture_default_str();
   verb->add_option_function<std::string>(
           "-f,--format", [options](const std::string& format) { options->format = format == "terminal" ? "text" : format; },
           "Output format; terminal is the same as text, pdf requires Chromium")

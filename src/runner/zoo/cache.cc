@@ -54,7 +54,8 @@ DecoderInputs decoder_inputs(Builder& b, CacheKind kind, std::int64_t layers, st
 }
 
 TensorId extend_cache(Builder& b, TensorId past, TensorId now) {
-  return past.valid() ? b.node("Concat", {past, now}, {{"axis", std::int64_t{2}}}) : now;
+  if (!past.valid()) return now;
+  return b.node("Concat", {past, now}, {{"axis", std::int64_t{2}}});
 }
 
 void decoder_outputs(Builder& b, CacheKind kind, TensorId logits, std::int64_t vocabulary,
@@ -87,7 +88,8 @@ GroupedAttention::GroupedAttention(Builder& b, TensorId attention_mask, const Qu
       sines.push_back(std::sin(angle));
     }
   const auto typed = [&](TensorId table) {
-    return b.type() == ElementType::float32 ? table : b.node("Cast", {table}, {{"to", kOnnxHalf}});
+    if (b.type() == ElementType::float32) return table;
+    return b.node("Cast", {table}, {{"to", kOnnxHalf}});
   };
   cosines_ = typed(b.reals("cos_cache", cosines, {kRotaryPositions, pairs}));
   sines_ = typed(b.reals("sin_cache", sines, {kRotaryPositions, pairs}));

@@ -23,8 +23,8 @@ struct Sizes {
 };
 
 TensorId to_type(Builder& b, TensorId x, ElementType type) {
-  return b.type() == ElementType::float32 ? x
-                                          : b.node("Cast", {x}, {{"to", type == ElementType::float32 ? kOnnxFloat : kOnnxHalf}});
+  if (b.type() == ElementType::float32) return x;
+  return b.node("Cast", {x}, {{"to", type == ElementType::float32 ? kOnnxFloat : kOnnxHalf}});
 }
 
 // x / sqrt(mean(x^2) + epsilon) * weight, the mean in single precision.
@@ -158,8 +158,11 @@ core::Result<Blueprint> build_llama(const Entry& entry, const Config& config) {
     }
     x = rms_norm(b, "norm", x, sizes.hidden);
   }
-  const TensorId logits = sizes.tied ? b.node("MatMul", {x, b.node("Transpose", {words.table}, {{"perm", Dims{1, 0}}})})
-                                     : dense(b, "lm_head", x, sizes.hidden, sizes.vocabulary, false);
+  TensorId logits;
+  if (sizes.tied)
+    logits = b.node("MatMul", {x, b.node("Transpose", {words.table}, {{"perm", Dims{1, 0}}})});
+  else
+    logits = dense(b, "lm_head", x, sizes.hidden, sizes.vocabulary, false);
   decoder_outputs(b, kind, logits, sizes.vocabulary, present, sizes.kv_heads, sizes.head());
   Blueprint made = std::move(b).finish();
   if (kind == CacheKind::optimum) return made;

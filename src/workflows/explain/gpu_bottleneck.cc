@@ -103,7 +103,8 @@ bool is_silence(const Json& cause) { return cause["id"].text() == "unknown" || c
 
 double steps_ns(LoadedSession& loaded, std::int64_t rank) {
   double sum = 0;
-  for (const auto& row : loaded.rows<trace::IterationRow>().value_or(std::span<const trace::IterationRow>()))
+  const auto rows = loaded.rows<trace::IterationRow>().value_or(std::span<const trace::IterationRow>());
+  for (const auto& row : rows)
     if (row.rank == rank && loaded.names().text(row.phase) == "step") sum += static_cast<double>(row.duration_ns);
   return sum;
 }

@@ -27,7 +27,8 @@ struct Part {
 
 std::optional<Part> steps_of(LoadedSession& loaded, std::int32_t rank) {
   std::optional<Part> all;
-  for (const auto& row : loaded.rows<trace::IterationRow>().value_or(std::span<const trace::IterationRow>())) {
+  const auto rows = loaded.rows<trace::IterationRow>().value_or(std::span<const trace::IterationRow>());
+  for (const auto& row : rows) {
     if (row.rank != rank || loaded.names().text(row.phase) != "step") continue;
     if (!all) all = Part{row.start_ns, row.start_ns};
     all->start_ns = std::min(all->start_ns, row.start_ns);
