@@ -38,7 +38,8 @@ class Metric(NamedTuple):
     def __str__(self) -> str:
         text = quantity(self.value, self.unit)
         if self.ci95 and self.value:
-            text += f' ± {100 * (self.ci95[1] - self.ci95[0]) / 2 / abs(self.value):.2g} %'
+            half = 100 * (self.ci95[1] - self.ci95[0]) / 2 / abs(self.value)
+            text += f' ± {half:.0f} %' if half >= 10 else f' ± {half:.2g} %'
         return text
 
 

@@ -27,6 +27,10 @@ class SessionTest(ModuleTest):
         self.assertEqual(self.session.metrics['latency.count'].value, 60)
         self.assertIn('±', str(median))
 
+    def test_wide_intervals_are_whole_percents(self):
+        texts = [str(aaco.Metric('latency.p50_ns', 100.0, 'ns', (100.0 - half, 100.0 + half))) for half in (0.25, 9.9, 10.4, 99.7, 250)]
+        self.assertEqual([text.split('± ')[1] for text in texts], ['0.25 %', '9.9 %', '10 %', '100 %', '250 %'])
+
     def test_what_was_not_measured_is_missing(self):
         self.assertNotIn('gpu.busy_ns', self.session.metrics)
         self.refused(KeyError, 'was not measured|latency.p50_ns', self.session.metrics.__getitem__, 'latency.p50')
