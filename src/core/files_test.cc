@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/private_library.h"
+
 namespace aaco::core {
 namespace {
 
@@ -161,6 +163,11 @@ TEST_F(Files, TemporaryDirectoryMoves) {
 TEST(Paths, Join) { EXPECT_EQ(join_path("/a", "b"), "/a/b"); }
 TEST(Paths, Base) { EXPECT_EQ(base_name("/a/b.onnx"), "b.onnx"); }
 TEST(Paths, Parent) { EXPECT_EQ(parent_path("/a/b.onnx"), "/a"); }
+TEST(Paths, PrivateLibrariesAreBesideShare) {
+  Paths paths;
+  paths.share = "/opt/aaco/share/aaco";
+  EXPECT_EQ(private_library(paths, "libx.so"), "/opt/aaco/lib/aaco/libx.so");
+}
 TEST(Paths, AbsoluteIsNormal) { EXPECT_EQ(absolute_path("/a/./b/../c"), "/a/c"); }
 
 }  // namespace

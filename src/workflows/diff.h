@@ -15,6 +15,7 @@
 #include "workflows/diff_metrics.h"
 #include "workflows/diff_sides.h"
 #include "workflows/idle_causes.h"
+#include "workflows/node_pairs.h"
 #include "workflows/services.h"
 
 namespace aaco::workflows {
@@ -47,6 +48,7 @@ struct DiffOutcome {
   std::optional<SuspectedCause> cause;
   std::string recommendation;                                    // what to do next
   std::optional<analytics::tracediff::TraceDifference> kernels;  // of two traces
+  std::optional<NodePairs> nodes;                                // of two profiled runs
   std::optional<Distributions> distributions;                    // of the iterations or steps
   std::vector<IdleCauseChange> idle_causes;                      // of two traces, the largest difference first
   std::vector<std::string> notes;                                // what the reader should know besides

@@ -66,6 +66,18 @@ class Verdict(program.ProgramTest):
         self.assertEqual(verdict['evidence']['kernel_launch_count_delta'], 0)
         self.assertEqual(verdict['regression'], verdict['verdict'] == 'regression')
 
+    def test_nodes_add_up_to_the_profiled_iteration(self):
+        verdict = self.aaco('diff', 'tag:left', 'tag:right', '--json').json()
+        nodes = verdict['nodes']
+        self.assertIn(nodes['baseline_session'], verdict['baseline'])
+        self.assertIn(nodes['candidate_session'], verdict['candidate'])
+        self.assertEqual(len(nodes['nodes']), nodes['node_count'])
+        parts = sum(one['delta_ns'] for one in nodes['nodes']) + nodes['between_nodes_ns'] + nodes['around_nodes_ns']
+        self.assertAlmostEqual(parts, nodes['delta_ns'], delta=1)
+        for one in nodes['nodes']:
+            self.assertEqual(one['baseline']['op_type'], one['candidate']['op_type'])
+            self.assertIn(one['change'], ('same', 'slower', 'faster', 'unclear'))
+
     def test_tag_selects_all_of_its_sessions(self):
         verdict = self.aaco('diff', 'tag:left', 'tag:right', '--json').json()
         self.assertEqual((len(verdict['baseline']), len(verdict['candidate'])), (3, 3))

@@ -28,12 +28,15 @@ const regression = {
   kernels: { delta_ns: 1000, kernel_count: 2, kernels: [
     { kernel: 'gone_kernel', change: 'gone', verdict: 'unknown', delta_ns: -500, baseline: { calls_per_step: 1, mean_ns: 500, per_step_ns: 500 }, candidate: { calls_per_step: 0, mean_ns: 0, per_step_ns: 0 } },
     { kernel: 'slow_kernel', change: 'slower', verdict: 'slower', delta_ns: 1500, baseline: { calls_per_step: 1, mean_ns: 1000, per_step_ns: 1000 }, candidate: { calls_per_step: 1, mean_ns: 2500, per_step_ns: 2500 } }] },
+  nodes: { baseline_session: 's1', candidate_session: 's2', delta_ns: 1700, between_nodes_ns: 150, around_nodes_ns: -50, node_count: 4, nodes: [
+    { node: 'conv_new', former_name: 'conv_old', change: 'slower', delta_ns: 2000, baseline: { op_type: 'Conv', provider: 'CPU', executions: 1, time_ns: 4000 }, candidate: { op_type: 'FusedConv', provider: 'CPU', executions: 1, time_ns: 6000 } },
+    { node: 'relu', change: 'gone', delta_ns: -500, baseline: { op_type: 'Relu', provider: 'CPU', executions: 1, time_ns: 500 }, candidate: null }] },
   ab: { ended: 'decided', wall_ns: 9e9, rounds: [{ change_ratio: 0.2, pairs: 8, b_first: true, a_median_ns: 1e7, b_median_ns: 1.2e7 }] },
   distributions: { scope: 'iteration', low_ns: 9e6, high_ns: 1.4e7,
     baseline: { total: 100, p50_ns: 1e7, p90_ns: 1.1e7, p99_ns: 1.2e7, count: [20, 60, 15, 5] }, candidate: { total: 50, p50_ns: 1.2e7, p90_ns: 1.3e7, p99_ns: 2e7, count: [0, 5, 25, 20] } },
   notes: ['a note with 3 ms'],
 };
-const refused = { ...regression, distributions: undefined, verdict: 'not-comparable', comparable: false, confidence: 0, statistics: [], root_cause: undefined, kernels: undefined, ab: undefined, evidence: undefined, notes: [] };
+const refused = { ...regression, distributions: undefined, verdict: 'not-comparable', comparable: false, confidence: 0, statistics: [], root_cause: undefined, kernels: undefined, nodes: undefined, ab: undefined, evidence: undefined, notes: [] };
 
 function write(name, data) {
   const page = readFileSync(template, 'utf8').replace('__AACO_REPORT_DATA__', () => data.replace(/</g, '\\u003c')).replace('__AACO_REPORT_TEXT__', 'text');
@@ -85,6 +88,13 @@ describe('the page of a comparison', { skip: chromiumMissing }, () => {
   on('adds the kernels up to the whole', 'compared', {}, async (page) => {
     const sum = (await page.locator('.kernel-sum').innerText()).replace(/\u00a0/g, ' ');
     assert.match(sum, /\+1\.00 µs of the listed kernels = \+1\.00 µs per step/);
+  });
+  on('lists nodes by the size of their difference and adds them up to the iteration', 'compared', {}, async (page) => {
+    const rows = (await page.locator('#nodes tbody tr').allInnerTexts()).map((row) => row.replace(/\u00a0/g, ' '));
+    assert.match(rows[0], /conv_new \(A: conv_old\) FusedConv[^]*4\.00 µs[^]*6\.00 µs[^]*\+2\.00 µs[^]*slower/);
+    assert.match(rows[1], /relu[^]*500 ns[^]*–[^]*gone/);
+    const sum = (await page.locator('.node-sum').innerText()).replace(/\u00a0/g, ' ');
+    assert.match(sum, /\+1\.50 µs of the listed nodes \+100 ns of 2 other nodes \+150 ns between nodes −50 ns around them = \+1\.70 µs per profiled iteration/);
   });
   on('lays both distributions over each other', 'compared', {}, async (page) => {
     assert.equal(await page.locator('.overlay-a, .overlay-b').count(), 2);

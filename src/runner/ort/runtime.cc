@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/files.h"
+#include "core/private_library.h"
 #include "core/strings.h"
 #include "runner/ort/api.h"
 #include "runner/ort/session.h"
@@ -39,7 +40,7 @@ class OpenedRuntime final : public Runtime {
 };
 
 std::vector<std::string> candidates(const LibrarySearch& search) {
-  return {core::join_path(core::parent_path(core::parent_path(search.paths.share)), "lib/aaco/libonnxruntime.so.1"),
+  return {core::private_library(search.paths, "libonnxruntime.so.1"),
           core::join_path(search.paths.cache, "parts/onnxruntime/lib/libonnxruntime.so.1"), "libonnxruntime.so.1",
           "libonnxruntime.so"};
 }

@@ -129,6 +129,7 @@ core::Status find_reasons(const ComparedSide& judged_a, const ComparedSide& b, c
     outcome.notes.emplace_back(kNotStored);
   outcome.evidence = find_evidence(a, b);
   outcome.kernels = kernel_differences(a, b, outcome.notes);
+  AACO_ASSIGN(outcome.nodes, node_pairs(a, b));
   AACO_ASSIGN(outcome.cause, late_rank_of(a, b));
   if (outcome.cause)
     outcome.notes.emplace_back("A and B are two ranks of one job: their times differ by how the work is balanced");

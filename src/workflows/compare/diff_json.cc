@@ -103,6 +103,7 @@ Json to_json(const DiffOutcome& outcome, const DiffRequest& request) {
   if (outcome.cause) out.set_if("root_cause", outcome.cause->details);
   out.set("differences", to_json(outcome.differences)).set("statistics", std::move(metrics));
   if (outcome.kernels) out.set("kernels", kernels_json(*outcome.kernels));
+  if (outcome.nodes) out.set("nodes", to_json(*outcome.nodes));
   if (outcome.distributions) out.set("distributions", to_json(*outcome.distributions));
   if (!outcome.idle_causes.empty()) out.set("idle_causes", to_json(outcome.idle_causes));
   return out.set("notes", Json::texts(outcome.notes));

@@ -17,24 +17,12 @@
 #include "workflows/compare/host_activity.h"
 #include "workflows/explain/awaited_thread.h"
 #include "workflows/explain/insight.h"
+#include "workflows/node_pairs.h"
 
 namespace aaco::workflows {
 namespace {
 
 using core::Json;
-
-// The runs of a side by their medians.
-std::vector<const ComparedSession*> runs_of(const ComparedSide& side) {
-  std::vector<std::pair<double, const ComparedSession*>> runs;
-  for (const ComparedSession& session : side.sessions) {
-    const auto* median = find_metric(session.metrics, "latency.p50_ns");
-    if (session.kind == "run" && !session.path.empty() && median != nullptr) runs.emplace_back(median->value, &session);
-  }
-  std::stable_sort(runs.begin(), runs.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-  std::vector<const ComparedSession*> sorted;
-  for (const auto& [median, session] : runs) sorted.push_back(session);
-  return sorted;
-}
 
 core::Result<std::unique_ptr<SessionFacts>> facts_of(const ComparedSession& session) {
   AACO_ASSIGN(const auto manifest, tracelake::read_manifest(session.path));
@@ -53,7 +41,7 @@ struct MeanRun {
 // Empty where a side has no runs. Of many runs those around the middle are read.
 core::Result<std::optional<MeanRun>> mean_run(const ComparedSide& side) {
   constexpr std::size_t kMaxRead = 9;
-  auto runs = runs_of(side);
+  auto runs = runs_by_median(side);
   if (runs.empty()) return std::optional<MeanRun>();
   MeanRun mean;
   mean.middle = runs[(runs.size() - 1) / 2];

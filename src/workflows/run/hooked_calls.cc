@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/files.h"
+#include "core/private_library.h"
 #include "workflows/run/hooked_idle.h"
 #include "workflows/timeline_levels.h"
 #include "workflows/timeline_window.h"
@@ -36,7 +36,7 @@ trace::Metrics metrics_of(const HookedSums& sums, const hooks::Allocations& memo
 
 HookedCalls::HookedCalls(bool with_libraries, const Services& services) {
   hooks::RecordingOptions options;
-  options.library = core::join_path(services.paths.share, "hooks/libaaco_hooks.so");
+  options.library = core::private_library(services.paths, "libaaco_hooks.so");
   options.with_libraries = with_libraries;
   auto recording = hooks::Recording::begin(options, services.environment.get("LD_PRELOAD"));
   if (recording)

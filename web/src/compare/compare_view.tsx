@@ -8,7 +8,7 @@ import { Downloads } from '../components/downloads.tsx';
 import { ThemeSwitch } from '../components/theme_switch.tsx';
 import { TipLayer } from '../components/tip.tsx';
 import { duration, percent, plural, prose, roundPercent, text as quantityText } from '../format/quantity.ts';
-import { type KernelChange, type MetricVerdict, metricName, type RootCause, type Verdict } from '../model/verdict.ts';
+import { type KernelChange, type MetricVerdict, metricName, type NodeChange, type NodePairs, type RootCause, type Verdict } from '../model/verdict.ts';
 import { Forest, signedPercent, valueText } from './forest.tsx';
 import { Overlay } from './overlay.tsx';
 import { signedDuration, Waterfall } from './parts.tsx';
@@ -121,6 +121,37 @@ function Kernels({ kernels }: { kernels: NonNullable<Verdict['kernels']> }) {
   );
 }
 
+const nodeText = (side: NodeChange['baseline']): string => (side ? duration(side.time_ns) : '\u2013');
+
+function NodeName({ of }: { of: NodeChange }) {
+  const now = of.candidate ?? of.baseline;
+  return (
+    <span class="mono break" title={of.node}>
+      {of.node}
+      {of.former_name !== undefined && <span class="quiet"> (A: {of.former_name})</span>} <span class="quiet">{now?.op_type}</span>
+    </span>
+  );
+}
+
+function Nodes({ nodes }: { nodes: NodePairs }) {
+  const listed = nodes.nodes.reduce((sum, one) => sum + one.delta_ns, 0);
+  const others = nodes.node_count - nodes.nodes.length;
+  const inNodes = nodes.delta_ns - nodes.between_nodes_ns - nodes.around_nodes_ns;
+  return (
+    <Section id="nodes" title="Nodes" lead={prose(`A profiled iteration took ${signedDuration(nodes.delta_ns)}; ${plural(nodes.node_count, 'node')} compared, the largest differences listed. One profiled run per side: ${nodes.baseline_session} and ${nodes.candidate_session}.`)}>
+      <DataTable<NodeChange> caption="Nodes of both sides" rows={nodes.nodes} rowKey={(one, index) => `${index}${one.node}`} noun="node" filterText={(one) => `${one.node} ${one.former_name ?? ''} ${one.candidate?.op_type ?? ''} ${one.baseline?.op_type ?? ''}`} sortBy="delta"
+        columns={[
+          { key: 'node', title: 'node', cell: (one) => <NodeName of={one} /> },
+          { key: 'a', title: 'A', align: 'right', narrow: true, value: (one) => one.baseline?.time_ns ?? 0, cell: (one) => <span class="nowrap">{nodeText(one.baseline)}</span> },
+          { key: 'b', title: 'B', align: 'right', narrow: true, value: (one) => one.candidate?.time_ns ?? 0, cell: (one) => <span class="nowrap">{nodeText(one.candidate)}</span> },
+          { key: 'delta', title: 'per iteration', align: 'right', value: (one) => Math.abs(one.delta_ns), cell: (one) => <span class="nowrap">{signedDuration(one.delta_ns)}</span> },
+          { key: 'change', title: 'change', cell: (one) => one.change },
+        ]} />
+      <p class="node-sum">Sum: {signedDuration(listed)} of the listed nodes{others > 0 && <> {signedDuration(inNodes - listed)} of {plural(others, 'other node')}</>} {signedDuration(nodes.between_nodes_ns)} between nodes {signedDuration(nodes.around_nodes_ns)} around them = <strong>{signedDuration(nodes.delta_ns)}</strong> per profiled iteration</p>
+    </Section>
+  );
+}
+
 function Rounds({ ab }: { ab: NonNullable<Verdict['ab']> }) {
   return (
     <Section id="rounds" title="Rounds" lead={prose(`${plural(ab.rounds?.length ?? 0, 'round')} in ${duration(ab.wall_ns)}; ended: ${ab.ended}.`)}>
@@ -159,6 +190,7 @@ function sectionsOf(verdict: Verdict): Shown[] {
   if (verdict.distributions) add('distributions', 'Distributions', <Section id="distributions" title="Distributions"><Overlay of={verdict.distributions} /></Section>);
   if (verdict.root_cause) add('why', 'Why', <Why cause={verdict.root_cause} />);
   if (verdict.kernels) add('kernels', 'Kernels', <Kernels kernels={verdict.kernels} />);
+  if (verdict.nodes) add('nodes', 'Nodes', <Nodes nodes={verdict.nodes} />);
   if (verdict.differences.length > 0) add('changed', 'What differs', <Changed verdict={verdict} />);
   if (verdict.ab?.rounds && verdict.ab.rounds.length > 0) add('rounds', 'Rounds', <Rounds ab={verdict.ab} />);
   if (verdict.evidence?.rows && verdict.evidence.rows.length > 0) add('evidence', 'Evidence', <Evidence rows={verdict.evidence.rows} />);

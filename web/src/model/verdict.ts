@@ -67,6 +67,33 @@ export interface KernelChange {
   candidate: KernelSide;
 }
 
+interface NodeSide {
+  op_type: string;
+  provider: string;
+  executions: number;
+  time_ns: number;
+}
+
+export interface NodeChange {
+  node: string;
+  former_name?: string;
+  change: string;
+  delta_ns: number;
+  baseline: NodeSide | null;
+  candidate: NodeSide | null;
+}
+
+// Of a profiled iteration: the nodes' differences, those between and those around them add up to delta_ns.
+export interface NodePairs {
+  baseline_session: string;
+  candidate_session: string;
+  delta_ns: number;
+  between_nodes_ns: number;
+  around_nodes_ns: number;
+  node_count: number;
+  nodes: NodeChange[];
+}
+
 export interface Round {
   change_ratio: number;
   pairs: number;
@@ -112,6 +139,7 @@ export interface Verdict {
   statistics: MetricVerdict[];
   root_cause?: RootCause;
   kernels?: { delta_ns: number; kernel_count: number; kernels: KernelChange[] };
+  nodes?: NodePairs;
   distributions?: Distributions;
   ab?: { ended: string; wall_ns: number; rounds?: Round[] };
   notes: string[];
