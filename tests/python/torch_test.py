@@ -87,7 +87,7 @@ class TorchTest(ModuleTest):
 
     def test_without_gpu_work_telemetry_remains(self):
         with aaco.torch_profile() as profile:
-            pass
+            time.sleep(1)  # for the first sample, also on a busy machine
         self.assertIn('system_events', profile.session.tables)
 
     def test_a_trace_that_fails_is_an_error_and_keeps_the_telemetry(self):

@@ -27,18 +27,23 @@ TEST(WattsOf, UsesTheClearlyBusyGpu) {
   EXPECT_EQ(watts_of({}, 0.5), std::nullopt);
 }
 
+// On a busy machine the meter may come too late to its samples, and then says nothing.
+core::Result<std::optional<double>> measured(PowerMeter& meter, const std::function<core::Status()>& work) {
+  auto watts = meter.during(work, kGoOn);
+  for (int tries = 1; tries < 5 && watts && !*watts; ++tries) watts = meter.during(work, kGoOn);
+  return watts;
+}
+
 TEST(PowerMeter, ReadsSensorOfTheBusyGpu) {
   const FakeMachine machine("epyc_mi300x", {"sys/class/drm"});
   PowerMeter meter = PowerMeter::open({machine.root()}, PowerMeter::Of::gpu).value();
   const auto idle = meter.during([] { return core::Status(); }, kGoOn);
   ASSERT_TRUE(idle);
   EXPECT_EQ(*idle, std::nullopt) << "both draw 141 W";
-  const auto busy = meter.during(
-      [&] {
-        machine.write(kFirst, "620000000\n");
-        return core::Status();
-      },
-      kGoOn);
+  const auto busy = measured(meter, [&] {
+    machine.write(kFirst, "620000000\n");
+    return core::Status();
+  });
   ASSERT_TRUE(busy && *busy);
   EXPECT_NEAR(**busy, 620, 62);
 }
@@ -47,14 +52,13 @@ TEST(PowerMeter, AddsThePackagesOfAProcessor) {
   const FakeMachine machine("epyc_mi300x", {"sys/class/powercap", "proc"});
   PowerMeter meter = PowerMeter::open({machine.root()}, PowerMeter::Of::processor).value();
   const std::int64_t start = core::monotonic_ns();
-  const auto watts = meter.during(
-      [&] {  // 80 W each, of a clock that only this work moves
-        const std::string microjoules = std::to_string(1'000'000 + (core::monotonic_ns() - start) * 80 / 1000) + "\n";
-        machine.write("/sys/class/powercap/intel-rapl:0/energy_uj", microjoules);
-        machine.write("/sys/class/powercap/intel-rapl:1/energy_uj", microjoules);
-        return core::Status();
-      },
-      kGoOn);
+  const auto work = [&] {  // 80 W each, of a clock that only this work moves
+    const std::string microjoules = std::to_string(1'000'000 + (core::monotonic_ns() - start) * 80 / 1000) + "\n";
+    machine.write("/sys/class/powercap/intel-rapl:0/energy_uj", microjoules);
+    machine.write("/sys/class/powercap/intel-rapl:1/energy_uj", microjoules);
+    return core::Status();
+  };
+  const auto watts = measured(meter, work);
   ASSERT_TRUE(watts && *watts);
   EXPECT_NEAR(**watts, 160, 32);
 }
