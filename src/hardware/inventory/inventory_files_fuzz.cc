@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)inventory::parse_cache_size(text);
   (void)inventory::timing_options(text);
   (void)inventory::os_release_value(text, "PRETTY_NAME");
-  (void)core::parse_cpu_list(text);
+  (void)aaco::core::parse_cpu_list(text);
   (void)inventory::parse_cpu_max(text);
   const auto mounts = inventory::parse_mounts(text);
   for (const auto& membership : inventory::parse_memberships(text))
