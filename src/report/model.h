@@ -121,8 +121,10 @@ struct Roofline {
 };
 
 // What the times of a report are parts of: an iteration; the whole trace, on all its devices; or the kernels' own time together,
-// where a profiler wrote totals and nothing of when they ran.
-enum class TimeWhole { iteration, trace, kernels };
+// where a profiler wrote totals and nothing of when they ran. Of a recorded program: the time of all its threads, or that without
+// their sleep where it was not recorded.
+enum class TimeWhole { iteration, trace, kernels, threads, active };
+std::string_view to_string(TimeWhole whole);
 
 // The device that the headline's numbers are of.
 struct HeadlineDevice {

@@ -29,7 +29,8 @@ std::map<std::string_view, int> slots_of(const std::vector<TimeShare>& operators
 }
 
 std::string root_name(TimeWhole whole) {
-  return whole == TimeWhole::trace ? "trace" : whole == TimeWhole::kernels ? "all kernels" : "iteration";
+  if (whole == TimeWhole::threads || whole == TimeWhole::active) return "all threads";
+  return whole == TimeWhole::kernels ? "all kernels" : std::string(to_string(whole));
 }
 
 }  // namespace

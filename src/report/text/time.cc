@@ -71,6 +71,8 @@ void write_row(TextPage& page, const TimeShare& share, std::string_view name, st
 std::string words_of(TimeWhole whole, std::int64_t devices) {
   if (whole == TimeWhole::trace && devices > 1) return "of the whole trace, sum over " + std::to_string(devices) + " GPUs";
   if (whole == TimeWhole::trace) return "of the whole trace";
+  if (whole == TimeWhole::threads) return "of all threads together";
+  if (whole == TimeWhole::active) return "of all threads together, without their sleep";
   return whole == TimeWhole::kernels ? "of total kernel time" : "per iteration";
 }
 

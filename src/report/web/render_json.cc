@@ -212,7 +212,7 @@ core::Json render_json(const ReportModel& model) {
   out.set("metrics", trace::to_json(model.metrics)).set("definitions", definitions(model.definitions));
   Json time = Json::object();
   if (!model.parts.empty()) time.set("parts", shares_json(model.parts));
-  if (model.time_whole != TimeWhole::iteration) time.set("whole", model.time_whole == TimeWhole::trace ? "trace" : "kernels");
+  if (model.time_whole != TimeWhole::iteration) time.set("whole", to_string(model.time_whole));
   if (model.time_whole == TimeWhole::trace && model.time_devices > 1) time.set("devices", model.time_devices);
   if (!model.operators.empty()) time.set("operators", shares_json(model.operators));
   if (!model.nodes.empty()) time.set("nodes", shares_json(model.nodes));

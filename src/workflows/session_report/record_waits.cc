@@ -39,6 +39,14 @@ std::string_view meaning_of(const Reason& reason) {
   return "cause not recorded";
 }
 
+void add(std::vector<std::pair<std::string, double>>& causes, std::string cause, double ns) {
+  const auto same = std::find_if(causes.begin(), causes.end(), [&](const auto& one) { return one.first == cause; });
+  if (same == causes.end())
+    causes.emplace_back(std::move(cause), ns);
+  else
+    same->second += ns;
+}
+
 std::string time_of(const Reason& reason) { return core::format_duration(static_cast<double>(reason.total_ns)); }
 
 std::string sentence_of(const Reason& reason) {
@@ -58,6 +66,7 @@ std::optional<RecordedWaits> recorded_waits(const std::optional<report::Operatin
     if (reason.kind == "run_queue") waits.run_queue_ns += static_cast<double>(reason.total_ns);
     if (reason.kind != "off_cpu" || reason.total_ns <= 0) continue;
     const auto ns = static_cast<double>(reason.total_ns);
+    add(waits.causes, std::string(meaning_of(reason)), ns);
     if (reason.detail == "stopped" || reason.detail == "traced") waits.stopped_ns += ns;
     if (reason.detail == "frozen") waits.frozen_ns += ns;
     if (is_storage(reason)) {
@@ -71,6 +80,7 @@ std::optional<RecordedWaits> recorded_waits(const std::optional<report::Operatin
       ++named;
     }
   }
+  std::stable_sort(waits.causes.begin(), waits.causes.end(), [](const auto& x, const auto& y) { return x.second > y.second; });
   return named > 0 ? std::optional(waits) : std::nullopt;
 }
 

@@ -2,6 +2,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "report/operating_system_section.h"
 
@@ -11,6 +13,7 @@ namespace aaco::workflows {
 struct RecordedWaits {
   double storage_ns = 0, stopped_ns = 0, frozen_ns = 0, run_queue_ns = 0;  // run_queue_ns: runnable without a CPU
   std::string storage_text;                                                // "io in fsync 3.82 s"
+  std::vector<std::pair<std::string, double>> causes;                      // of all sleep: "storage", ns; the longest first
   std::string text;  // the longest of all: "lock or hand-over (futex) 24.0 s, timer (clock_nanosleep) 5.98 s"
 };
 // Empty without events.

@@ -18,6 +18,7 @@
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/traced_devices.h"
 #include "workflows/session_report/measured_advice.h"
+#include "workflows/session_report/record_time.h"
 #include "workflows/session_report/record_verdict.h"
 #include "workflows/session_report/report_attainable.h"
 #include "workflows/session_report/report_calls.h"
@@ -136,6 +137,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   keep_going(model, fill_collectives(model, session_path), "the collectives");
   keep_going(model, fill_insight(model, session_path), "the bottleneck");
   keep_going(model, fill_scheduling(model, session_path), "operating system activity");
+  fill_record_time(model);
   if (model.session.kind == "record" && model.why.empty())
     if (auto used = record_verdict(model)) model.why.push_back(std::move(used->why));
   if (auto calls = gpu_calls_statement(model)) model.why.push_back(std::move(*calls));

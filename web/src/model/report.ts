@@ -31,7 +31,7 @@ export interface Share {
 }
 
 export interface TimeShares {
-  whole?: 'trace' | 'kernels';
+  whole?: 'trace' | 'kernels' | 'threads' | 'active';
   devices?: number;
   parts?: Share[];
   operators?: Share[];

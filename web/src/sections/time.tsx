@@ -20,6 +20,8 @@ const kWholes = {
   iteration: { title: 'One iteration', amount: 'per iteration', share: 'of the iteration' },
   trace: { title: 'The whole trace', amount: 'in the trace', share: 'of the trace' },
   kernels: { title: 'All kernels', amount: 'in total', share: 'of all kernels' },
+  threads: { title: 'All threads together', amount: 'in all threads', share: 'of all threads' },
+  active: { title: 'All threads together, without their sleep', amount: 'in all threads', share: 'of the time without sleep' },
 };
 type Whole = (typeof kWholes)['iteration'];
 const kSmallest = 5; // pixels; narrower segments stand together
@@ -186,10 +188,11 @@ function wholeOf(report: Report): Whole {
 
 function leadOf(tree: Entry[], whole: Whole) {
   const total = tree.reduce((sum, entry) => sum + entry.total_ns, 0);
-  const most = tree[0];
+  const threads = whole === kWholes.threads || whole === kWholes.active; // parts beside each other; else the first has the work
+  const most = threads ? [...tree].sort((a, b) => b.total_ns - a.total_ns)[0] : tree[0];
   if (!most) return undefined;
   const inner = most.children[0];
-  const first = `${whole.title} ${whole === kWholes.kernels ? 'take' : 'takes'} ${duration(total)}; ${percent(most.share_ratio)} of that is \u201c${most.name}\u201d`;
+  const first = `${whole.title} ${whole === kWholes.kernels || threads ? 'take' : 'takes'} ${duration(total)}; ${percent(most.share_ratio)} of that is \u201c${most.name}\u201d`;
   if (!inner || inner.remainder) return `${first}.`;
   return <>{first}; {shorten(titleOf(inner), 60)} alone takes {percent(inner.share_ratio)}. <span class="screen-only">Select a segment to see its contents.</span></>;
 }
