@@ -113,8 +113,8 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("model_file", t.positional,
                  "Model to run: a name from configs/models.yaml (see 'aaco zoo ls') or an .onnx file");
   app.add_option("-m,--model", r.model, "Same as model_file");
-  app.add_option("-b,--backend", r.backend,
-                 "Backend from configs/backends.yaml: cpu, migraphx, rocm, cuda, tensorrt, webgpu, ...")
+  app.add_option("-b,--backend,--provider", r.backend,
+                 "Backend from configs/backends.yaml: cpu, dnnl, xnnpack, migraphx, rocm, cuda, tensorrt, ...")
       ->capture_default_str();
   app.add_option("--batch", r.batch, "Batch size; applies to every symbolic batch dimension")->check(positive_count());
   app.add_option("--dim", t.dimensions, "Size of a symbolic dimension, NAME=SIZE (repeatable)")
@@ -150,7 +150,8 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("--seed", r.seed, "Seed for generated weights and inputs")->check(seed_number())->capture_default_str();
   app.add_option("--tag", r.tag, "Tag for the session, to refer to it as tag:NAME");
   app.add_option("--ort-lib", r.ort_library,
-                 "ONNX Runtime library to use (default: $AACO_ORT_LIBRARY, then the one shipped with AACO)");
+                 "ONNX Runtime library to use, or the name of a fetched build such as 1.20.1 (default: $AACO_ORT_LIBRARY, then the "
+                 "backend's build, then the one shipped with AACO)");
   // For the worker processes of 'aaco optimize'.
   app.add_option("--run-file", r.run_file, "Rewritten copy of the model to open")->group("");
   app.add_option("--optimized-file", r.optimized_file, "Where ONNX Runtime writes its optimized graph")->group("");

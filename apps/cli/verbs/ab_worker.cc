@@ -6,6 +6,7 @@
 #include "cli/context.h"
 #include "cli/options/ab_sides.h"
 #include "cli/options/run_options.h"
+#include "workflows/ort_build.h"
 
 namespace aaco::cli {
 namespace {
@@ -15,6 +16,10 @@ core::Status serve(const Context& context, const std::vector<std::string>& words
   for (const auto& side : split_sides(words)) {
     AACO_ASSIGN(auto parsed, parse_ab_side(side, "side " + std::to_string(sides.size())));
     sides.push_back(std::move(parsed));
+  }
+  for (const auto& side : sides) {
+    const auto services = make_services(context);
+    AACO_TRY(workflows::enter_build(workflows::library_of(side.request, services), services));
   }
   return workflows::serve_ab(sides, make_services(context));
 }

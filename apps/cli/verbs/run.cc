@@ -7,6 +7,7 @@
 #include "cli/options/run_options.h"
 #include "cli/output/session_output.h"
 #include "workflows/isolation.h"
+#include "workflows/ort_build.h"
 
 namespace aaco::cli {
 
@@ -28,6 +29,9 @@ void add_run(CLI::App& app, Context& context) {
     const auto request = options->resolve();
     if (!request) return context.fail(request.error());
     workflows::restart_for(request->isolation, make_services(context));
+    if (const auto entered = workflows::enter_build(workflows::library_of(*request, make_services(context)), make_services(context));
+        !entered)
+      return context.fail(entered.error());
     finish_session(context, workflows::run(*request, make_services(context)), *json, *no_report);
   });
 }

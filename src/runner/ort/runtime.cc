@@ -30,8 +30,8 @@ class OpenedRuntime final : public Runtime {
         ErrorCode::unsupported,
         "the backend '" + options.backend + "' requires " + options.provider + ", but ONNX Runtime " + api_->version + " (" +
             api_->library.path() + ") only provides " + core::join(api_->providers, ", "),
-        "use a build that provides it (--ort-lib FILE or AACO_ORT_LIBRARY; for MIGraphX and ROCm: the onnxruntime-rocm build for "
-        "your ROCm version), choose another --backend, or allow the CPU with --allow-fallback");
+        "use a build that provides it (--ort-lib FILE or AACO_ORT_LIBRARY; DNNL and XNNPACK: scripts/bootstrap.sh "
+        "--ort-providers; MIGraphX and ROCm: the onnxruntime-rocm build for your ROCm version), choose another --backend, or allow the CPU with --allow-fallback");
   }
 
  private:
