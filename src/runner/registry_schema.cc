@@ -91,8 +91,8 @@ core::Status read_entry(const YamlNode& entry, const std::string& /*file*/, Back
   if (build && (build->empty() || build->find('/') != std::string::npos))
     return entry.find("ort_build")->error("'" + *build + "' is not a valid name of a build", "for example: providers");
   if (build) backend.ort_build = *build;
-  constexpr std::array<std::string_view, 6> kOwnKeys = {"provider",         "device_id", "fp16_enable", "intra_op_threads",
-                                                        "inter_op_threads", "ort_build"};
+  constexpr std::array<std::string_view, 6> kOwnKeys = {"provider",         "device_id",        "fp16_enable",
+                                                        "intra_op_threads", "inter_op_threads", "ort_build"};
   for (const auto& [key, value] : entry.entries()) {
     if (std::find(kOwnKeys.begin(), kOwnKeys.end(), key.scalar()) != kOwnKeys.end()) continue;
     AACO_ASSIGN(backend.options[key.scalar()], value.as_string());

@@ -63,7 +63,7 @@ class Refusals(BuildTest):
         space = {axis['axis']: axis for axis in self.aaco('optimize', 'mlp', '--dry-run', '--json', XDG_CACHE_HOME=str(self.folder / 'cache')).json()['space']}
         self.assertIn('--ort-providers', space['provider']['absent'])
 
-    def test_a_loader_that_is_none(self):
+    def test_an_invalid_loader(self):
         folder = self.folder / 'build'
         folder.mkdir()
         (folder / 'libonnxruntime.so.1').write_bytes(b'')

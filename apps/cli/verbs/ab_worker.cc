@@ -6,7 +6,6 @@
 #include "cli/context.h"
 #include "cli/options/ab_sides.h"
 #include "cli/options/run_options.h"
-#include "workflows/ort_build.h"
 
 namespace aaco::cli {
 namespace {
@@ -17,10 +16,7 @@ core::Status serve(const Context& context, const std::vector<std::string>& words
     AACO_ASSIGN(auto parsed, parse_ab_side(side, "side " + std::to_string(sides.size())));
     sides.push_back(std::move(parsed));
   }
-  for (const auto& side : sides) {
-    const auto services = make_services(context);
-    AACO_TRY(workflows::enter_build(workflows::library_of(side.request, services), services));
-  }
+  for (auto& side : sides) AACO_TRY(enter_build(side.request, context));
   return workflows::serve_ab(sides, make_services(context));
 }
 

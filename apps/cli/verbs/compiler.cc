@@ -12,7 +12,6 @@
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "report/terminal.h"
-#include "workflows/ort_build.h"
 
 namespace aaco::cli {
 namespace {
@@ -132,8 +131,9 @@ void add_compiler(CLI::App& app, Context& context) {
        {"--warmup", "--iterations", "--duration", "--precision", "--isolate", "--isolate-set", "--drop-disturbed", "--telemetry",
         "--ebpf", "--telemetry-period", "--profile", "--profile-domains", "--counters"})
     if (CLI::Option* found = verb->get_option_no_throw(other)) verb->remove_option(found);
-  verb->add_option("--against", options->request.against,
-                   "Compare with another level, another libonnxruntime.so or fetched build (1.20.1), or a provider such as migraphx")
+  verb->add_option(
+          "--against", options->request.against,
+          "Compare with another level, another libonnxruntime.so or fetched build (1.20.1), or a provider such as migraphx")
       ->type_name("LEVEL|LIB|PROVIDER");
   verb->add_flag("--this-level", options->this_level, "Optimise at --graph-level only");
   verb->add_option("-o,--out", options->request.folder,
@@ -152,10 +152,7 @@ void add_compiler(CLI::App& app, Context& context) {
     auto request = run->resolve();
     if (!request) return context.fail(request.error());
     options->request.run = *request;
-    const std::string library = workflows::library_of(*request, make_services(context));
-    if (const auto entered = workflows::enter_build(library, make_services(context)); !entered)
-      return context.fail(entered.error());
-    options->request.run.ort_library = library;
+    if (const auto entered = enter_build(options->request.run, context); !entered) return context.fail(entered.error());
     options->request.every_level = !options->this_level;
     options->request.program = {core::executable_path(), "compiler"};
     const auto document = workflows::inspect_compiler(options->request, make_services(context));

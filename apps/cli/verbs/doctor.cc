@@ -43,7 +43,8 @@ void add_doctor(CLI::App& app, Context& context) {
     const auto services = make_services(context);
     const std::string build = workflows::library_of_build(*library, services.paths);
     if (!build.empty()) *library = build;
-    if (const auto entered = workflows::enter_build(*library, services); !entered) return context.fail(entered.error());
+    if (const auto entered = workflows::enter_build(*library, services.command_line); !entered)
+      return context.fail(entered.error());
     const auto lines = workflows::diagnose(services, *library);
     if (*json) return context.print_json(lines_json(lines));
     print_lines(context, lines);

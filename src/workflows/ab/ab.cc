@@ -34,7 +34,10 @@ constexpr std::size_t kMaxLost = 3;  // rounds whose process ended by itself, be
 double items_of(const AbLoaded& side) { return static_cast<double>(side.described["batch"].as_i64().value_or(1)); }
 
 bool can_share(const AbRequest& request, const Services& services) {
-  return !request.apart && library_of(request.a.request, services) == library_of(request.b.request, services);
+  const auto library = [&](const RunRequest& side) {
+    return library_of(side.ort_library, side.backend, services.environment, services.paths);
+  };
+  return !request.apart && library(request.a.request) == library(request.b.request);
 }
 
 // What the loop knows while it goes.

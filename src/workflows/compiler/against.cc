@@ -75,7 +75,8 @@ core::Result<Against> resolve_against(const std::string& text, const Services& s
     return core::fail(
         ErrorCode::invalid_argument, "invalid value '" + text + "' for '--against'",
         "use a level (disabled, basic, extended, all), a libonnxruntime.so, a build fetched with scripts/bootstrap.sh, or a "
-        "provider: " + core::join(providers, ", "));
+        "provider: " +
+            core::join(providers, ", "));
   }
   return out;
 }

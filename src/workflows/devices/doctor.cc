@@ -39,8 +39,9 @@ DoctorLine try_opencv(const std::string& name, const runner::BackendConfig& conf
   const auto options = runner::backend_options(config);
   if (!options) return failed(feature, options.error());
   const auto opened = runner::opencv::open_model(*model, *options, core::executable_path());
-  return opened ? DoctorLine{feature, true, "OpenCV " + std::string((*opened)->describe()["version"].text()) + " loads a model", {}}
-                : failed(feature, opened.error());
+  return opened
+             ? DoctorLine{feature, true, "OpenCV " + std::string((*opened)->describe()["version"].text()) + " loads a model", {}}
+             : failed(feature, opened.error());
 }
 
 // A fetched build is opened by another process: it may have its own C library.
@@ -48,8 +49,9 @@ DoctorLine try_build(const std::string& name, const runner::BackendConfig& confi
   const std::string feature = "backend " + name;
   const std::string library = library_of_build(config.ort_build, services.paths);
   if (library.empty())
-    return {feature, false, "the build '" + config.ort_build + "' of ONNX Runtime is not installed",
-            "run scripts/bootstrap.sh --ort-providers, or pass a build that includes " + config.provider + " with --ort-lib FILE"};
+    return {
+        feature, false, "the build '" + config.ort_build + "' of ONNX Runtime is not installed",
+        "run scripts/bootstrap.sh --ort-providers, or pass a build that includes " + config.provider + " with --ort-lib FILE"};
   core::Command command;
   command.arguments = {core::executable_path(), "doctor", "--json", "--ort-lib", library};
   for (const auto& [key, value] : services.environment.all()) command.set_environment.emplace_back(key, value);
@@ -98,10 +100,10 @@ void look_at_runtime(const Services& services, const std::string& ort_library, s
   for (const auto& [name, entry] : registry->models())
     if (entry.problem) lines.push_back(failed("model " + name, *entry.problem));
   for (const auto& [name, backend] : registry->backends())
-    lines.push_back(backend.problem                                             ? failed("backend " + name, *backend.problem)
+    lines.push_back(backend.problem                                     ? failed("backend " + name, *backend.problem)
                     : backend.provider == runner::opencv::kProvider     ? try_opencv(name, backend, model)
                     : ort_library.empty() && !backend.ort_build.empty() ? try_build(name, backend, services)
-                                                                         : try_backend(**runtime, name, backend, model));
+                                                                        : try_backend(**runtime, name, backend, model));
 }
 
 void look_at_collectors(std::vector<DoctorLine>& lines) {

@@ -79,7 +79,8 @@ core::Result<Axis> read_axis(const core::YamlNode& node, const SpaceContext& con
     const auto absent =
         backend == value.set.end() ? context.absent_backends.end() : context.absent_backends.find(backend->second);
     if (absent != context.absent_backends.end()) missing = absent->second;
-    if (axis.reason_absent.empty() && !idle && absent == context.absent_backends.end() && seen.insert(value.id).second) axis.values.push_back(std::move(value));
+    if (axis.reason_absent.empty() && !idle && absent == context.absent_backends.end() && seen.insert(value.id).second)
+      axis.values.push_back(std::move(value));
   }
   if (idle && axis.values.size() == 1 && axis.reason_absent.empty()) axis.reason_absent = "finds nothing to change in this model";
   if (!missing.empty() && axis.values.size() == 1 && axis.reason_absent.empty()) axis.reason_absent = missing;

@@ -35,7 +35,9 @@ bool is_mapped(const std::string& file) {
 // Only a program image: a script in its place could start this program again and again.
 bool is_elf(const std::string& path) {
   const auto bytes = core::read_file(path, std::int64_t{64} << 20);
-  return bytes && bytes->starts_with("\x7f" "ELF");
+  return bytes && bytes->starts_with(
+                      "\x7f"
+                      "ELF");
 }
 
 }  // namespace
@@ -46,26 +48,29 @@ std::string library_of_build(const std::string& name, const core::Paths& paths) 
   return core::exists(path) ? path : std::string();
 }
 
-std::string library_of(const RunRequest& request, const Services& services) {
-  if (!request.ort_library.empty()) {
-    const std::string build = library_of_build(request.ort_library, services.paths);
-    return build.empty() ? request.ort_library : build;
+std::string library_of(const std::string& named, const std::string& backend_name, const core::Environment& environment,
+                       const core::Paths& paths) {
+  if (!named.empty()) {
+    const std::string build = library_of_build(named, paths);
+    return build.empty() ? named : build;
   }
-  if (const auto named = services.environment.get("AACO_ORT_LIBRARY"); named && !named->empty()) return *named;
-  const auto registry = runner::Registry::load(services.paths);
+  if (const auto usual = environment.get("AACO_ORT_LIBRARY"); usual && !usual->empty()) return *usual;
+  const auto registry = runner::Registry::load(paths);
   if (!registry) return {};
-  const auto backend = registry->backend(request.backend);
-  return backend ? library_of_build(backend->ort_build, services.paths) : std::string();
+  const auto backend = registry->backend(backend_name);
+  return backend ? library_of_build(backend->ort_build, paths) : std::string();
 }
 
-std::map<std::string, std::string> absent_builds(const RunRequest& request, const Services& services) {
+std::map<std::string, std::string> absent_builds(const std::string& named, const core::Environment& environment,
+                                                 const core::Paths& paths) {
   std::map<std::string, std::string> absent;
-  if (!request.ort_library.empty() || services.environment.get("AACO_ORT_LIBRARY")) return absent;
-  const auto registry = runner::Registry::load(services.paths);
+  if (!named.empty() || environment.get("AACO_ORT_LIBRARY")) return absent;
+  const auto registry = runner::Registry::load(paths);
   if (!registry) return absent;
   for (const auto& [name, backend] : registry->backends())
-    if (!backend.ort_build.empty() && library_of_build(backend.ort_build, services.paths).empty())
-      absent[name] = "requires the build '" + backend.ort_build + "' of ONNX Runtime: scripts/bootstrap.sh --ort-" + backend.ort_build;
+    if (!backend.ort_build.empty() && library_of_build(backend.ort_build, paths).empty())
+      absent[name] =
+          "requires the build '" + backend.ort_build + "' of ONNX Runtime: scripts/bootstrap.sh --ort-" + backend.ort_build;
   return absent;
 }
 
@@ -80,14 +85,15 @@ std::string own_loader(const std::string& library) {
   return loader.empty() || is_mapped(loader) ? std::string() : loader;
 }
 
-core::Status enter_build(const std::string& library, const Services& services) {
+core::Status enter_build(const std::string& library, const std::vector<std::string>& command_line) {
   const std::string loader = own_loader(library);
   if (loader.empty()) return {};
   if (!is_elf(loader))
     return core::fail(ErrorCode::unsupported, loader + " is not a valid program loader",
                       "fetch the build again (scripts/bootstrap.sh --ort-providers), or pass another --ort-lib");
-  std::vector<std::string> words{loader, "--library-path", core::absolute_path(core::parent_path(library)), core::executable_path()};
-  for (std::size_t i = 1; i < services.command_line.size(); ++i) words.push_back(services.command_line[i]);
+  std::vector<std::string> words{loader, "--library-path", core::absolute_path(core::parent_path(library)),
+                                 core::executable_path()};
+  for (std::size_t i = 1; i < command_line.size(); ++i) words.push_back(command_line[i]);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

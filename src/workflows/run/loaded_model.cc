@@ -42,9 +42,9 @@ core::Result<std::unique_ptr<runner::Backend>> open_backend(const RunPlan& plan,
                                                             const Services& services) {
   if (plan.backend.provider == runner::opencv::kProvider)
     return runner::opencv::open_model(plan.model_path, plan.backend, core::executable_path());
-  const std::string library = library_of(request, services);
+  const std::string library = library_of(request.ort_library, request.backend, services.environment, services.paths);
   if (!own_loader(library).empty())
-    return core::fail(core::ErrorCode::unsupported, library + " requires the C library of its own folder",
+    return core::fail(core::ErrorCode::unsupported, library + " requires the C library in its folder",
                       "use it with 'aaco run', 'ab', 'optimize' or 'compiler', which start a process under its loader");
   AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({library, services.environment, services.paths}));
   return runtime->open_model(plan.model_path, plan.backend);

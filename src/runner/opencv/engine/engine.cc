@@ -134,7 +134,9 @@ core::Result<std::unique_ptr<Backend>> load(const std::string& path, const Backe
   AACO_TRY(check_types(graph));
   cv::dnn::Net net;
   AACO_TRY(guarded("loading " + path, ErrorCode::unsupported, [&] {
-    cv::setNumThreads(options.intra_op_threads > 0 ? options.intra_op_threads : options.pool_threads > 0 ? options.pool_threads : -1);
+    cv::setNumThreads(options.intra_op_threads > 0 ? options.intra_op_threads
+                      : options.pool_threads > 0   ? options.pool_threads
+                                                   : -1);
     net = cv::dnn::readNetFromONNX(path);
     net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
     net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
@@ -146,8 +148,8 @@ core::Result<std::unique_ptr<Backend>> load(const std::string& path, const Backe
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) void aaco_opencv_open_model(const std::string& model_path,
-                                                                               const BackendOptions& options,
-                                                                               core::Result<std::unique_ptr<Backend>>& model) {
+                                                                              const BackendOptions& options,
+                                                                              core::Result<std::unique_ptr<Backend>>& model) {
   model = load(model_path, options);
 }
 
