@@ -44,8 +44,8 @@ std::vector<TensorInfo> declared(const graph::Graph& graph, const std::vector<gr
 
 class Model final : public Backend {
  public:
-  Model(cv::dnn::Net net, const graph::Graph& graph, BackendOptions options)
-      : net_(std::move(net)),
+  Model(const cv::dnn::Net& net, const graph::Graph& graph, BackendOptions options)
+      : net_(net),
         options_(std::move(options)),
         inputs_(declared(graph, graph.inputs)),
         outputs_(declared(graph, graph.outputs)) {
@@ -142,7 +142,7 @@ core::Result<std::unique_ptr<Backend>> load(const std::string& path, const Backe
     net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
     net.enableFusion(options.graph_level != "disabled");
   }));
-  return std::make_unique<Model>(std::move(net), graph, options);
+  return std::make_unique<Model>(net, graph, options);
 }
 
 }  // namespace
