@@ -94,7 +94,7 @@ void expect_agreement(Backend& engine, const std::string& path) {
 }
 
 TEST_F(OpencvEngine, AgreesWithOnnxRuntime) {
-  for (const char* name : {"mlp", "squeezenet1.1"}) {
+  for (const char* name : {"mlp", "squeezenet1.1", "resnet18"}) {
     SCOPED_TRACE(name);
     auto engine = open(name);
     ASSERT_TRUE(engine) << engine.error().text();
