@@ -3,6 +3,8 @@
 #   scripts/bootstrap.sh             everything
 #   scripts/bootstrap.sh --product   only what the program itself needs (no Python module, test libraries, browser or linters)
 #   scripts/bootstrap.sh --print     print the missing Debian packages; install nothing
+#   scripts/bootstrap.sh --ort-providers   fetch ONNX Runtime with DNNL and XNNPACK of a newer Debian suite; nothing else
+#   scripts/bootstrap.sh --ort-versions    fetch ONNX Runtime 1.17, 1.20 and 1.22 of the npm registry; nothing else
 #   scripts/bootstrap.sh --llama     fetch a llama.cpp server of a newer Debian suite for the tests that use one; nothing else
 # Debian packages are installed by name (scripts/parts/packages.txt). Prebuilt libraries are fetched by name, version
 # and hash (scripts/parts/parts.txt, parts.sha256) into a cache outside the tree.
@@ -82,15 +84,56 @@ fetch_llama() {
   say "the llama.cpp server is in $to"
 }
 
+# By choice: a build of ONNX Runtime with its own C library, for `aaco run --backend dnnl`. The suite rolls; versions.txt lists the versions.
+fetch_ort_providers() {
+  local to=$cache/onnxruntime/providers suite names work package lib
+  [ ! -f "$to/versions.txt" ] || { say "ONNX Runtime with DNNL and XNNPACK is in $to"; return; }
+  read -r _ suite names < <(grep '^apt-ort ' "$list/parts.txt")
+  mkdir -p "$cache/onnxruntime" && work=$(mktemp -d "$cache/fetch.XXXXXX")
+  trap 'rm -rf "$work"' RETURN
+  debian_suite "$suite" "$work" || fail "no Debian 12 source was found among this machine's apt sources" "the backends dnnl and xnnpack require this build"
+  # shellcheck disable=SC2086
+  fetch_with_dependencies "$work" $names || fail "$names of Debian $suite could not be downloaded" "check the network and the apt sources, then run this again"
+  for package in "$work"/*.deb; do
+    dpkg -x "$package" "$work/build"
+    dpkg-deb -W --showformat='${Package} ${Version}\n' "$package"
+  done >"$work/versions.txt"
+  lib=$(cd "$work/build" && echo usr/lib/*-linux-gnu)
+  ln -s "$(cd "$work/build/$lib" && ls libonnxruntime.so.1.* | tail -n 1)" "$work/build/$lib/libonnxruntime.so.1"
+  ln -s "$lib" "$work/build/lib"
+  mv "$work/versions.txt" "$work/build/" && rm -rf "$to" && mv "$work/build" "$to"
+  say "ONNX Runtime with DNNL and XNNPACK is in $to"
+}
+
+# By choice: other versions of ONNX Runtime, for `aaco compiler --against 1.20.1` and `--ort-lib 1.20.1`.
+fetch_ort_versions() {
+  local work; mkdir -p "$cache/onnxruntime" && work=$(mktemp -d "$cache/fetch.XXXXXX")
+  trap 'rm -rf "$work"' RETURN
+  local kind name file version
+  while read -r kind name file version; do
+    [ "$kind" = npm-ort ] || continue
+    [ ! -f "$cache/onnxruntime/$version/lib/libonnxruntime.so.1" ] || continue
+    fetch_npm_file "$work" "$name" "$file" "$work/$version/lib/libonnxruntime.so.1"
+    (cd "$work/$version/lib" && grep " onnxruntime-$version/" "$list/parts_by_choice.sha256" | sed "s,onnxruntime-$version/,," | sha256sum --quiet --check >&2) ||
+      fail "ONNX Runtime $version does not have the expected hash" "do not use it; if you changed the version on purpose, update scripts/parts/parts_by_choice.sha256"
+    rm -rf "$cache/onnxruntime/$version" && mv "$work/$version" "$cache/onnxruntime/$version"
+  done <"$list/parts.txt"
+  say "ONNX Runtime in further versions is in $cache/onnxruntime"
+}
+
+fetch_npm_file() { # WORK PACKAGE FILE TO
+  say "fetching $2"
+  mkdir -p "$1/npm" && rm -rf "${1:?}/npm/"*
+  (cd "$1/npm" && npm pack --silent --ignore-scripts "$2" >/dev/null 2>"$1/npm.err" && tar xzf ./*.tgz) ||
+    { cat "$1/npm.err" >&2; fail "$2 could not be fetched from the npm registry" "check the network, then run this again"; }
+  install -D -m 644 "$1/npm/package/$3" "$4"
+}
+
 fetch_npm() {
   local work=$1 kind name file place
   while read -r kind name file place; do
     [ "$kind" = npm ] || continue
-    say "fetching $name"
-    mkdir -p "$work/npm" && rm -rf "${work:?}/npm/"*
-    (cd "$work/npm" && npm pack --silent --ignore-scripts "$name" >/dev/null 2>"$work/npm.err" && tar xzf ./*.tgz) ||
-      { cat "$work/npm.err" >&2; fail "$name could not be fetched from the npm registry" "check the network, then run this again"; }
-    install -D -m 644 "$work/npm/package/$file" "$work/parts/$place"
+    fetch_npm_file "$work" "$name" "$file" "$work/parts/$place"
   done <"$list/parts.txt"
 }
 
@@ -119,6 +162,8 @@ fetch_web() {
 case ${1:-} in
   --print) missing_packages; exit 0 ;;
   --llama) fetch_llama; exit 0 ;;
+  --ort-providers) fetch_ort_providers; exit 0 ;;
+  --ort-versions) fetch_ort_versions; exit 0 ;;
   --product) only_product=1 ;;
   '') ;;
   *) fail "unknown option '$1'" "scripts/bootstrap.sh --help" ;;

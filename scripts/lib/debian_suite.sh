@@ -2,6 +2,7 @@
 # An apt configuration for another suite than this machine's, so that its packages can be downloaded without installing them. Sourced.
 #   debian_suite SUITE FOLDER    writes FOLDER/apt.conf for Debian's SUITE from this machine's own sources; 1 where it has none
 #   fetch_packages FOLDER NAME...    downloads the packages into FOLDER; apt checks them by their hash in the suite's signed index
+#   fetch_with_dependencies FOLDER NAME...    the same, with all packages they depend on
 debian_suite() {
   local suite=$1 root=$2/apt from
   mkdir -p "$root"/etc/apt/{sources.list.d,preferences.d,apt.conf.d} "$root"/var/lib/apt/lists/partial \
@@ -28,4 +29,12 @@ fetch_packages() {
   shift
   (cd "$folder" && export APT_CONFIG=$folder/apt.conf && apt-get update -q -o Acquire::Check-Valid-Until=false >/dev/null &&
     apt-get download -q "$@" >/dev/null)
+}
+
+fetch_with_dependencies() {
+  local folder=$1
+  shift
+  (export APT_CONFIG=$folder/apt.conf && apt-get update -q -o Acquire::Check-Valid-Until=false >/dev/null &&
+    apt-get install -y -q --download-only --no-install-recommends "$@" >/dev/null) &&
+    mv "$folder"/apt/var/cache/apt/archives/*.deb "$folder"/
 }

@@ -1,9 +1,11 @@
 #include "core/environment.h"
 
+#include <dlfcn.h>
 #include <pwd.h>
 #include <unistd.h>
 
 #include <array>
+#include <string_view>
 
 #include "core/files.h"
 
@@ -59,7 +61,12 @@ Paths Paths::find(const Environment& environment, const std::string& executable)
 std::string executable_path() {
   std::array<char, 4096> buffer{};
   const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size());
-  return length > 0 ? std::string(buffer.data(), static_cast<std::size_t>(length)) : std::string();
+  const std::string path = length > 0 ? std::string(buffer.data(), static_cast<std::size_t>(length)) : std::string();
+  if (!std::string_view(path).substr(path.rfind('/') + 1).starts_with("ld-linux")) return path;
+  // Started by a loader that was named explicitly (ld.so PROGRAM): then the link names the loader.
+  Dl_info image{};
+  if (::dladdr(reinterpret_cast<const void*>(&executable_path), &image) == 0 || image.dli_fname == nullptr) return path;
+  return absolute_path(image.dli_fname);
 }
 
 }  // namespace aaco::core

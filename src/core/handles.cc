@@ -11,7 +11,9 @@ void FileDescriptor::reset() {
 }
 
 Result<SharedLibrary> SharedLibrary::open(const std::string& path) {
-  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Stays mapped when it is closed: libraries register callbacks with others that outlive them (ONNX Runtime's operator schemas
+  // in a shared libonnx), and some have threads.
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* reason = ::dlerror();
     return fail(ErrorCode::unsupported, "cannot load library " + path + ": " + (reason ? reason : "unknown reason"));

@@ -42,6 +42,7 @@ struct BackendConfig {
   std::optional<bool> fp16_enable;
   std::optional<std::int64_t> intra_op_threads;  // 0: the runtime's own choice
   std::optional<std::int64_t> inter_op_threads;
+  std::string ort_build;                       // build of ONNX Runtime to use where it was fetched; empty: the default one
   std::map<std::string, std::string> options;  // every other key, passed to the provider verbatim
   std::string where;
   std::optional<core::Error> problem;  // why the entry cannot be used

@@ -87,8 +87,12 @@ core::Status read_entry(const YamlNode& entry, const std::string& /*file*/, Back
   AACO_TRY(read_count(entry, "inter_op_threads", kMaxThreads, backend.inter_op_threads));
   AACO_ASSIGN(const std::optional<bool> half, entry.optional_bool("fp16_enable"));
   if (half) backend.fp16_enable = half;
-  constexpr std::array<std::string_view, 5> kOwnKeys = {"provider", "device_id", "fp16_enable", "intra_op_threads",
-                                                        "inter_op_threads"};
+  AACO_ASSIGN(const std::optional<std::string> build, entry.optional_string("ort_build"));
+  if (build && (build->empty() || build->find('/') != std::string::npos))
+    return entry.find("ort_build")->error("'" + *build + "' is not a valid name of a build", "for example: providers");
+  if (build) backend.ort_build = *build;
+  constexpr std::array<std::string_view, 6> kOwnKeys = {"provider",         "device_id",        "fp16_enable",
+                                                        "intra_op_threads", "inter_op_threads", "ort_build"};
   for (const auto& [key, value] : entry.entries()) {
     if (std::find(kOwnKeys.begin(), kOwnKeys.end(), key.scalar()) != kOwnKeys.end()) continue;
     AACO_ASSIGN(backend.options[key.scalar()], value.as_string());

@@ -217,6 +217,18 @@ TEST_F(RegistryTest, MapsOptionsToProviderSpelling) {
             (std::map<std::string, std::string>{{"device_id", "2"}, {"migraphx_fp16_enable", "1"}, {"other", "x"}}));
   EXPECT_EQ(options.intra_op_threads, 3);
 }
+TEST_F(RegistryTest, ReadsTheBuildOfABackend) {
+  ship("backends.yaml", "d:\n  provider: DnnlExecutionProvider\n  ort_build: providers\n");
+  const BackendConfig config = *loaded().backend("d");
+  EXPECT_EQ(config.ort_build, "providers");
+  EXPECT_TRUE(backend_options(config)->provider_options.empty());
+}
+TEST_F(RegistryTest, RefusesInvalidBuildNames) {
+  for (const char* name : {"../x", "\"\""}) {
+    ship("backends.yaml", std::string("here:\n  provider: CPUExecutionProvider\n  ort_build: ") + name + "\n");
+    EXPECT_THAT(refusal(), HasSubstr("not a valid name of a build"));
+  }
+}
 TEST_F(RegistryTest, RefusesUnsupportedHalfPrecision) {
   EXPECT_THAT(backend_refusal("CPUExecutionProvider\n  fp16_enable: true\n"), HasSubstr("no option for fp16_enable"));
 }

@@ -8,6 +8,7 @@
 #include "cli/options/whole_number.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "workflows/ort_build.h"
 #include "workflows/run_config.h"
 
 namespace aaco::cli {
@@ -113,8 +114,8 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
   app.add_option("model_file", t.positional,
                  "Model to run: a name from configs/models.yaml (see 'aaco zoo ls') or an .onnx file");
   app.add_option("-m,--model", r.model, "Same as model_file");
-  app.add_option("-b,--backend", r.backend,
-                 "Backend from configs/backends.yaml: cpu, migraphx, rocm, cuda, tensorrt, webgpu, ...")
+  app.add_option("-b,--backend,--provider", r.backend,
+                 "Backend from configs/backends.yaml: cpu, dnnl, xnnpack, migraphx, rocm, cuda, tensorrt, ...")
       ->capture_default_str();
   app.add_option("--batch", r.batch, "Batch size; applies to every symbolic batch dimension")->check(positive_count());
   app.add_option("--dim", t.dimensions, "Size of a symbolic dimension, NAME=SIZE (repeatable)")
@@ -149,8 +150,10 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
       ->capture_default_str();
   app.add_option("--seed", r.seed, "Seed for generated weights and inputs")->check(seed_number())->capture_default_str();
   app.add_option("--tag", r.tag, "Tag for the session, to refer to it as tag:NAME");
-  app.add_option("--ort-lib", r.ort_library,
-                 "ONNX Runtime library to use (default: $AACO_ORT_LIBRARY, then the one shipped with AACO)");
+  app.add_option(
+      "--ort-lib", r.ort_library,
+      "ONNX Runtime library to use, or the name of a fetched build such as 1.20.1 (default: $AACO_ORT_LIBRARY, then the "
+      "backend's build, then the one shipped with AACO)");
   // For the worker processes of 'aaco optimize'.
   app.add_option("--run-file", r.run_file, "Rewritten copy of the model to open")->group("");
   app.add_option("--optimized-file", r.optimized_file, "Where ONNX Runtime writes its optimized graph")->group("");
@@ -245,6 +248,13 @@ workflows::Services make_services(const Context& context) {
   services.tool_version = AACO_VERSION;
   services.command_line = context.command_line;
   return services;
+}
+
+core::Status enter_build(workflows::RunRequest& request, const Context& context) {
+  const std::string library = workflows::library_of(request.ort_library, request.backend, context.environment, context.paths);
+  AACO_TRY(workflows::enter_build(library, context.command_line));
+  request.ort_library = library;
+  return {};
 }
 
 }  // namespace aaco::cli

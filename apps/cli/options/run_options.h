@@ -34,4 +34,7 @@ workflows::Services make_services(const Context& context);
 // "500ms"; refused by the option's name where it is no time above zero.
 core::Result<core::Nanoseconds> parse_time(const std::string& text, std::string_view option);
 
+// Restarts the program under the loader of the request's ONNX Runtime build, if it has one; `request` then names its library.
+core::Status enter_build(workflows::RunRequest& request, const Context& context);
+
 }  // namespace aaco::cli

@@ -16,6 +16,7 @@ core::Status serve(const Context& context, const std::vector<std::string>& words
     AACO_ASSIGN(auto parsed, parse_ab_side(side, "side " + std::to_string(sides.size())));
     sides.push_back(std::move(parsed));
   }
+  for (auto& side : sides) AACO_TRY(enter_build(side.request, context));
   return workflows::serve_ab(sides, make_services(context));
 }
 

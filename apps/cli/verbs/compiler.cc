@@ -92,6 +92,12 @@ void print_provider(const Context& context, const Json& against) {
   }
 }
 
+void print_backend(const Context& context, const Json& against) {
+  context.print(fmt::format("\n{}: ONNX Runtime {}\n", against["there"].text(), shown(against["version"])));
+  for (const auto& [provider, nodes] : against["nodes_by_provider"].members())
+    context.print(fmt::format("{:>5}  nodes on {}\n", whole(nodes), provider));
+}
+
 void print_compiler(const Context& context, const Json& document) {
   print_levels(context, document);
   print_fused(context, fmt::format("Fused at level {}", document["level"].text()), document["fused"]);
@@ -102,6 +108,7 @@ void print_compiler(const Context& context, const Json& document) {
   print_missed(context, document["not_fused"]);
   const Json& against = document["against"];
   if (against.is_null()) return;
+  if (against["kind"].text() == "backend") return print_backend(context, against);
   if (against["kind"].text() == "provider") return print_provider(context, against);
   print_fused(context, fmt::format("Fused only with {}", against["here"].text()), against["only_here"]);
   print_fused(context, fmt::format("Fused only with {}", against["there"].text()), against["only_there"]);
@@ -124,8 +131,9 @@ void add_compiler(CLI::App& app, Context& context) {
        {"--warmup", "--iterations", "--duration", "--precision", "--isolate", "--isolate-set", "--drop-disturbed", "--telemetry",
         "--ebpf", "--telemetry-period", "--profile", "--profile-domains", "--counters"})
     if (CLI::Option* found = verb->get_option_no_throw(other)) verb->remove_option(found);
-  verb->add_option("--against", options->request.against,
-                   "Compare with another level, another libonnxruntime.so, or a provider such as migraphx")
+  verb->add_option(
+          "--against", options->request.against,
+          "Compare with another level, another libonnxruntime.so or fetched build (1.20.1), or a provider such as migraphx")
       ->type_name("LEVEL|LIB|PROVIDER");
   verb->add_flag("--this-level", options->this_level, "Optimise at --graph-level only");
   verb->add_option("-o,--out", options->request.folder,
@@ -144,6 +152,7 @@ void add_compiler(CLI::App& app, Context& context) {
     auto request = run->resolve();
     if (!request) return context.fail(request.error());
     options->request.run = *request;
+    if (const auto entered = enter_build(options->request.run, context); !entered) return context.fail(entered.error());
     options->request.every_level = !options->this_level;
     options->request.program = {core::executable_path(), "compiler"};
     const auto document = workflows::inspect_compiler(options->request, make_services(context));

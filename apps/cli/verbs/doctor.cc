@@ -7,6 +7,7 @@
 
 #include "cli/context.h"
 #include "cli/options/run_options.h"
+#include "workflows/ort_build.h"
 
 namespace aaco::cli {
 namespace {
@@ -39,7 +40,12 @@ void add_doctor(CLI::App& app, Context& context) {
   verb->add_flag("--json", *json, "Print JSON");
   verb->add_option("--ort-lib", *library, "ONNX Runtime library to check");
   verb->callback([&context, json, library] {
-    const auto lines = workflows::diagnose(make_services(context), *library);
+    const auto services = make_services(context);
+    const std::string build = workflows::library_of_build(*library, services.paths);
+    if (!build.empty()) *library = build;
+    if (const auto entered = workflows::enter_build(*library, services.command_line); !entered)
+      return context.fail(entered.error());
+    const auto lines = workflows::diagnose(services, *library);
     if (*json) return context.print_json(lines_json(lines));
     print_lines(context, lines);
   });

@@ -25,9 +25,10 @@ void add_run(CLI::App& app, Context& context) {
       "Examples:\n  aaco run --model resnet50 --telemetry --profile\n  aaco run net.onnx --batch 8 --precision 0.5%\n  aaco run "
       "--model gpt2 --dim sequence=64 --threads 1\n  aaco run --model squeezenet --isolate standard");
   verb->callback([&context, options, json, no_report] {
-    const auto request = options->resolve();
+    auto request = options->resolve();
     if (!request) return context.fail(request.error());
     workflows::restart_for(request->isolation, make_services(context));
+    if (const auto entered = enter_build(*request, context); !entered) return context.fail(entered.error());
     finish_session(context, workflows::run(*request, make_services(context)), *json, *no_report);
   });
 }

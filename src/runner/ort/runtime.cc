@@ -27,12 +27,12 @@ class OpenedRuntime final : public Runtime {
   [[nodiscard]] core::Status check_provider(const BackendOptions& options) const override {
     const bool present = std::find(api_->providers.begin(), api_->providers.end(), options.provider) != api_->providers.end();
     if (present || options.allow_fallback) return {};
-    return core::fail(
-        ErrorCode::unsupported,
-        "the backend '" + options.backend + "' requires " + options.provider + ", but ONNX Runtime " + api_->version + " (" +
-            api_->library.path() + ") only provides " + core::join(api_->providers, ", "),
-        "use a build that provides it (--ort-lib FILE or AACO_ORT_LIBRARY; for MIGraphX and ROCm: the onnxruntime-rocm build for "
-        "your ROCm version), choose another --backend, or allow the CPU with --allow-fallback");
+    return core::fail(ErrorCode::unsupported,
+                      "the backend '" + options.backend + "' requires " + options.provider + ", but ONNX Runtime " +
+                          api_->version + " (" + api_->library.path() + ") only provides " + core::join(api_->providers, ", "),
+                      "use a build that provides it (--ort-lib FILE or AACO_ORT_LIBRARY; DNNL and XNNPACK: scripts/bootstrap.sh "
+                      "--ort-providers; MIGraphX and ROCm: the onnxruntime-rocm build for your ROCm version), choose another "
+                      "--backend, or allow the CPU with --allow-fallback");
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "stats/robust.h"
 #include "workflows/ab/ab_sessions.h"
 #include "workflows/ab/ab_verdict.h"
+#include "workflows/ort_build.h"
 
 namespace aaco::workflows {
 namespace {
@@ -32,8 +33,11 @@ constexpr std::size_t kMaxLost = 3;  // rounds whose process ended by itself, be
 
 double items_of(const AbLoaded& side) { return static_cast<double>(side.described["batch"].as_i64().value_or(1)); }
 
-bool can_share(const AbRequest& request) {
-  return !request.apart && request.a.request.ort_library == request.b.request.ort_library;
+bool can_share(const AbRequest& request, const Services& services) {
+  const auto library = [&](const RunRequest& side) {
+    return library_of(side.ort_library, side.backend, services.environment, services.paths);
+  };
+  return !request.apart && library(request.a.request) == library(request.b.request);
 }
 
 // What the loop knows while it goes.
@@ -172,7 +176,7 @@ core::Status measure_all(AbProcesses processes, std::int64_t start_took_ns, Prog
 core::Result<AbOutcome> ab(const AbRequest& request, const Services& services) {
   AACO_TRY(check(request));
   AbOutcome outcome;
-  outcome.together = can_share(request);
+  outcome.together = can_share(request, services);
   services.progress("loading both sides");
   Progress progress{request, services, core::monotonic_ns(), {}, {}, {}};
   AACO_ASSIGN(AbProcesses first, AbProcesses::start(request, outcome.together, false, services));

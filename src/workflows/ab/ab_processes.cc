@@ -32,7 +32,7 @@ std::vector<hardware::Fact> AbLoaded::facts(const AbSide& side) const {
     return value.is_string() ? std::string(value.text()) : value.is_null() ? std::string() : value.dump(-1);
   };
   std::vector<hardware::Fact> facts = {{"model.hash", text("model_hash")},
-                                       {"runtime.name", "onnxruntime"},
+                                       {"runtime.name", std::string(described["runtime"]["runtime"].text())},
                                        {"runtime.version", text("runtime_version")},
                                        {"provider", text("provider")},
                                        {"threads.intra", text("threads_intra")},

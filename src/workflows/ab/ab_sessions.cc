@@ -34,7 +34,9 @@ Json words_json(const std::vector<std::string>& words) {
 
 core::Status write_lockbox(SessionDraft& draft, const AbLoaded& loaded, const AbSide& side) {
   AACO_TRY(draft.writer().write_json("runtime/ort_config.json", loaded.described["runtime"]));
-  return draft.write_lockbox(loaded.facts(side), Json::object({{"onnxruntime", loaded.described["runtime_version"]}}));
+  return draft.write_lockbox(
+      loaded.facts(side),
+      Json::object({{std::string(loaded.described["runtime"]["runtime"].text()), loaded.described["runtime_version"]}}));
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ Json side_json(const Side& side) {
                        {"graph_level", side.plan.backend.graph_level},
                        {"session_options", session_options_text(side.plan.backend.session_options)},
                        {"backend", placement.backend},
-                       {"runtime_version", side.model.runtime->version()},
+                       {"runtime_version", side.model.runtime_version},
                        {"batch", side.model.batch},
                        {"inputs", side.model.inputs},
                        {"shapes_text", side.model.shapes_text},

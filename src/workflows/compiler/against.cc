@@ -7,8 +7,12 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "core/subprocess.h"
+#include "core/worker_process.h"
 #include "graph/partition.h"
+#include "runner/registry.h"
+#include "workflows/ort_build.h"
 #include "workflows/run/run_again.h"
+#include "workflows/worker_answer.h"
 
 namespace aaco::workflows {
 namespace {
@@ -35,6 +39,14 @@ Json only_in(const Json& mine, const Json& theirs) {
   return out;
 }
 
+// A backend with a build of ONNX Runtime that can be fetched: it is tried, not looked up.
+bool is_built_backend(const std::string& name, const Services& services) {
+  const auto registry = runner::Registry::load(services.paths);
+  if (!registry) return false;
+  const auto found = registry->backends().find(name);
+  return found != registry->backends().end() && !found->second.ort_build.empty();
+}
+
 }  // namespace
 
 core::Result<Against> resolve_against(const std::string& text, const Services& services) {
@@ -48,6 +60,11 @@ core::Result<Against> resolve_against(const std::string& text, const Services& s
   } else if (text.find('/') == std::string::npos && core::exists(support)) {
     out.kind = Against::Kind::provider;
     out.path = support;
+  } else if (const std::string build = library_of_build(text, services.paths); !build.empty()) {
+    out.kind = Against::Kind::library;
+    out.name = build;
+  } else if (is_built_backend(text, services)) {
+    out.kind = Against::Kind::backend;
   } else if (text.find(".so") != std::string::npos) {
     if (!core::exists(text)) return core::fail(ErrorCode::not_found, "library " + text + " does not exist");
     out.kind = Against::Kind::library;
@@ -57,7 +74,9 @@ core::Result<Against> resolve_against(const std::string& text, const Services& s
       for (const std::string& file : *files) providers.push_back(file.substr(0, file.find('.')));
     return core::fail(
         ErrorCode::invalid_argument, "invalid value '" + text + "' for '--against'",
-        "use a level (disabled, basic, extended, all), a libonnxruntime.so, or a provider: " + core::join(providers, ", "));
+        "use a level (disabled, basic, extended, all), a libonnxruntime.so, a build fetched with scripts/bootstrap.sh, or a "
+        "provider: " +
+            core::join(providers, ", "));
   }
   return out;
 }
@@ -82,6 +101,27 @@ core::Result<Json> inspect_with_library(const CompilerRequest& request, const st
         library + ": " + (ran.exit_code >= 128 ? "the process crashed (exit code " + std::to_string(ran.exit_code) + ")" : said));
   }
   return Json::parse(ran.output);
+}
+
+core::Result<Json> place_on_backend(const CompilerRequest& request, const std::string& backend, const Services& services) {
+  RunRequest run = request.run;
+  run.backend = backend;
+  run.ort_library.clear();
+  core::Command command;
+  command.arguments = {request.program.front(), "ab-worker", "--"};
+  const auto words = configuration_words(run);
+  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+  command.arguments.insert(command.arguments.end(), {"--warmup", "1"});
+  for (const auto& [name, value] : services.environment.all()) command.set_environment.emplace_back(name, value);
+  services.progress("loading the model on " + backend);
+  AACO_ASSIGN(core::WorkerProcess process, core::WorkerProcess::start(command));
+  AACO_ASSIGN(const Json answer, worker_answer(process, kOtherLibraryTimeoutNs));
+  if (answer["sides"].items().empty()) return core::fail(ErrorCode::io, "the worker did not load the model");
+  const Json& runtime = answer["sides"].items().front()["runtime"];
+  return Json::object({{"kind", "backend"},
+                       {"there", backend},
+                       {"version", runtime["version"]},
+                       {"nodes_by_provider", runtime["nodes_by_provider"]}});
 }
 
 FusedSide level_side(const std::string& level, Json fused) { return {"level", level, std::move(fused)}; }

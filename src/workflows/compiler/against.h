@@ -12,7 +12,7 @@ namespace aaco::workflows {
 
 // What a compiled graph is compared with.
 struct Against {
-  enum class Kind { nothing, level, library, provider } kind = Kind::nothing;
+  enum class Kind { nothing, level, library, provider, backend } kind = Kind::nothing;
   std::string name;
   std::string path;  // of a provider: its file in data/support
 };
@@ -31,6 +31,9 @@ FusedSide level_side(const std::string& level, core::Json fused);
 FusedSide library_side(const core::Json& document);
 // Kernels that only one side has, by the nodes they are made of.
 core::Json compare_fused(const FusedSide& here, const FusedSide& there);
+
+// The same request on another backend of configs/backends.yaml, loaded in another process: what it placed where.
+core::Result<core::Json> place_on_backend(const CompilerRequest& request, const std::string& backend, const Services& services);
 
 // The graph over a backend of data/support and the host: parts, what broke them, and the tensors copied between them.
 core::Json provider_json(const graph::Graph& graph, const graph::BackendSupport& support,

@@ -100,6 +100,9 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
   } else if (against.kind == Against::Kind::library) {
     AACO_ASSIGN(const Json there, inspect_with_library(request, against.name, services));
     out.set("against", compare_fused(library_side(out), library_side(there)));
+  } else if (against.kind == Against::Kind::backend) {
+    AACO_ASSIGN(Json there, place_on_backend(request, against.name, services));
+    out.set("against", std::move(there));
   } else if (against.kind == Against::Kind::provider) {
     AACO_ASSIGN(const auto support, graph::load_backend_support(against.path));
     out.set("against", provider_json(before, support, rules));

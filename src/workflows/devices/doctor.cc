@@ -10,14 +10,18 @@
 #include "core/strings.h"
 #include "core/subprocess.h"
 #include "hardware/inventory.h"
+#include "runner/opencv_runtime.h"
 #include "runner/ort_runtime.h"
 #include "runner/registry.h"
 #include "runner/zoo.h"
+#include "workflows/ort_build.h"
 
 namespace aaco::workflows {
 namespace {
 
 using core::Json;
+
+constexpr std::int64_t kBuildTimeoutNs = 60'000'000'000;
 
 DoctorLine failed(std::string feature, const core::Error& error) {
   return {std::move(feature), false, error.message, error.remedy};
@@ -27,6 +31,40 @@ DoctorLine failed(std::string feature, const core::Error& error) {
 core::Result<std::string> trial_model(const Services& services) {
   AACO_ASSIGN(const auto request, runner::zoo::parse_request("mlp"));
   return runner::zoo::make(*request.entry, request.config, 1, services.paths.cache);
+}
+
+DoctorLine try_opencv(const std::string& name, const runner::BackendConfig& config, const core::Result<std::string>& model) {
+  const std::string feature = "backend " + name;
+  if (!model) return failed(feature, model.error());
+  const auto options = runner::backend_options(config);
+  if (!options) return failed(feature, options.error());
+  const auto opened = runner::opencv::open_model(*model, *options, core::executable_path());
+  return opened
+             ? DoctorLine{feature, true, "OpenCV " + std::string((*opened)->describe()["version"].text()) + " loads a model", {}}
+             : failed(feature, opened.error());
+}
+
+// A fetched build is opened by another process: it may have its own C library.
+DoctorLine try_build(const std::string& name, const runner::BackendConfig& config, const Services& services) {
+  const std::string feature = "backend " + name;
+  const std::string library = library_of_build(config.ort_build, services.paths);
+  if (library.empty())
+    return {
+        feature, false, "the build '" + config.ort_build + "' of ONNX Runtime is not installed",
+        "run scripts/bootstrap.sh --ort-providers, or pass a build that includes " + config.provider + " with --ort-lib FILE"};
+  core::Command command;
+  command.arguments = {core::executable_path(), "doctor", "--json", "--ort-lib", library};
+  for (const auto& [key, value] : services.environment.all()) command.set_environment.emplace_back(key, value);
+  command.timeout_ns = kBuildTimeoutNs;
+  const auto ran = core::run_command(command);
+  if (!ran) return failed(feature, ran.error());
+  if (const auto document = Json::parse(ran->output); ran->exit_code == 0 && document)
+    for (const Json& line : (*document)["features"].items())
+      if (line["feature"].text() == feature)
+        return {feature, line["works"].as_bool().value_or(false), std::string(line["reason"].text()) + " (" + library + ")",
+                std::string(line["remedy"].text())};
+  return {feature, false, library + " does not load: exit code " + std::to_string(ran->exit_code),
+          "fetch it again: scripts/bootstrap.sh --ort-providers"};
 }
 
 DoctorLine try_backend(runner::ort::Runtime& runtime, const std::string& name, const runner::BackendConfig& config,
@@ -62,7 +100,10 @@ void look_at_runtime(const Services& services, const std::string& ort_library, s
   for (const auto& [name, entry] : registry->models())
     if (entry.problem) lines.push_back(failed("model " + name, *entry.problem));
   for (const auto& [name, backend] : registry->backends())
-    lines.push_back(backend.problem ? failed("backend " + name, *backend.problem) : try_backend(**runtime, name, backend, model));
+    lines.push_back(backend.problem                                     ? failed("backend " + name, *backend.problem)
+                    : backend.provider == runner::opencv::kProvider     ? try_opencv(name, backend, model)
+                    : ort_library.empty() && !backend.ort_build.empty() ? try_build(name, backend, services)
+                                                                        : try_backend(**runtime, name, backend, model));
 }
 
 void look_at_collectors(std::vector<DoctorLine>& lines) {

@@ -16,6 +16,7 @@
 #include "workflows/optimize/proof.h"
 #include "workflows/optimize/search.h"
 #include "workflows/optimize/winner.h"
+#include "workflows/ort_build.h"
 #include "workflows/run/run_plan.h"
 #include "workflows/run_config.h"
 #include "workflows/session_draft.h"
@@ -54,6 +55,7 @@ core::Result<Prepared> prepare(const OptimizeRequest& asked, const Services& ser
   context.batch_is_free = !graph::batch_symbol(made.plan.graph).empty();
   for (const auto& pass : graph::rewrite::passes())
     if (graph::rewrite::count_sites(made.plan.graph, pass.id) == 0) context.idle_rewrites.emplace(pass.id);
+  context.absent_backends = absent_builds(asked.base.ort_library, services.environment, services.paths);
   const std::string path =
       asked.space_file.empty() ? core::join_path(services.paths.share, "data/optimize/space.yaml") : asked.space_file;
   AACO_ASSIGN(made.space, load_space(path, context));

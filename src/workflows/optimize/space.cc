@@ -69,14 +69,21 @@ core::Result<Axis> read_axis(const core::YamlNode& node, const SpaceContext& con
   if (!values->is_sequence()) return values->error("'values' must be a list");
   std::set<std::string> seen;
   bool idle = false;
+  std::string missing;
   for (const core::YamlNode& one : values->items()) {
     AACO_ASSIGN(AxisValue value, read_value(one, key, context.cpus));
     if (value.id == kBaselineValue) return one.error("'baseline' is the name of the value an axis starts with");
     const auto rewrite = value.set.find("rewrite");
     idle = rewrite != value.set.end() && context.idle_rewrites.contains(rewrite->second);
-    if (axis.reason_absent.empty() && !idle && seen.insert(value.id).second) axis.values.push_back(std::move(value));
+    const auto backend = value.set.find("backend");
+    const auto absent =
+        backend == value.set.end() ? context.absent_backends.end() : context.absent_backends.find(backend->second);
+    if (absent != context.absent_backends.end()) missing = absent->second;
+    if (axis.reason_absent.empty() && !idle && absent == context.absent_backends.end() && seen.insert(value.id).second)
+      axis.values.push_back(std::move(value));
   }
   if (idle && axis.values.size() == 1 && axis.reason_absent.empty()) axis.reason_absent = "finds nothing to change in this model";
+  if (!missing.empty() && axis.values.size() == 1 && axis.reason_absent.empty()) axis.reason_absent = missing;
   if (const core::YamlNode* unless = node.find("unless")) {
     AACO_ASSIGN(axis.unless, unless->as_strings());
   }

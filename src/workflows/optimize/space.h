@@ -44,8 +44,9 @@ struct Space {
 struct SpaceContext {
   std::string objective;  // latency, throughput, memory
   int cpus = 1;
-  bool batch_is_free = false;           // the model has a symbolic batch dimension
-  std::set<std::string> idle_rewrites;  // passes that find nothing to change in the model
+  bool batch_is_free = false;                          // the model has a symbolic batch dimension
+  std::set<std::string> idle_rewrites;                 // passes that find nothing to change in the model
+  std::map<std::string, std::string> absent_backends;  // and why each cannot run here
 };
 
 core::Result<Space> load_space(const std::string& path, const SpaceContext& context);

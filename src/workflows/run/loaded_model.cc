@@ -1,7 +1,11 @@
 #include "workflows/run/loaded_model.h"
 
+#include "core/environment.h"
 #include "core/strings.h"
 #include "runner/inputs.h"
+#include "runner/opencv_runtime.h"
+#include "runner/ort_runtime.h"
+#include "workflows/ort_build.h"
 #include "workflows/run/memory_check.h"
 
 namespace aaco::workflows {
@@ -34,6 +38,18 @@ Json describe_inputs(const runner::ModelInputs& inputs) {
   return out;
 }
 
+core::Result<std::unique_ptr<runner::Backend>> open_backend(const RunPlan& plan, const RunRequest& request,
+                                                            const Services& services) {
+  if (plan.backend.provider == runner::opencv::kProvider)
+    return runner::opencv::open_model(plan.model_path, plan.backend, core::executable_path());
+  const std::string library = library_of(request.ort_library, request.backend, services.environment, services.paths);
+  if (!own_loader(library).empty())
+    return core::fail(core::ErrorCode::unsupported, library + " requires the C library in its folder",
+                      "use it with 'aaco run', 'ab', 'optimize' or 'compiler', which start a process under its loader");
+  AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({library, services.environment, services.paths}));
+  return runtime->open_model(plan.model_path, plan.backend);
+}
+
 }  // namespace
 
 core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& request, const Services& services) {
@@ -42,8 +58,10 @@ core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& requ
   AACO_ASSIGN(const runner::ResolvedShapes sizes, runner::resolve_inputs(plan.graph, wanted));
   AACO_TRY(check_memory(plan, sizes));
   LoadedModel model;
-  AACO_ASSIGN(model.runtime, runner::ort::Runtime::open({request.ort_library, services.environment, services.paths}));
-  AACO_ASSIGN(model.backend, model.runtime->open_model(plan.model_path, plan.backend));
+  AACO_ASSIGN(model.backend, open_backend(plan, request, services));
+  const Json described = model.backend->describe();
+  model.runtime_name = described["runtime"].text();
+  model.runtime_version = described["version"].text();
   AACO_ASSIGN(const runner::ModelInputs inputs, runner::make_inputs(plan.graph, wanted));
   for (const auto& text : inputs.warnings)
     model.warnings.push_back({"inputs.assumed", text, "set it with --shape, --dim or --input"});

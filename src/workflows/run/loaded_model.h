@@ -8,7 +8,6 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "runner/backend.h"
-#include "runner/ort_runtime.h"
 #include "trace/session.h"
 #include "workflows/run/run_plan.h"
 #include "workflows/run_request.h"
@@ -18,7 +17,7 @@ namespace aaco::workflows {
 
 // A model loaded, with inputs bound.
 struct LoadedModel {
-  std::shared_ptr<runner::ort::Runtime> runtime;
+  std::string runtime_name, runtime_version;  // "onnxruntime", "opencv"
   std::unique_ptr<runner::Backend> backend;
   std::int64_t batch = 1;   // items a call works on
   core::Json inputs;        // name, type, shape and origin of each

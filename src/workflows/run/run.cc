@@ -244,8 +244,8 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const Placement& 
                                           const hardware::UsableCpus& usable) {
   std::vector<hardware::Fact> facts = isolation.facts();
   facts.insert(facts.end(), {{"model.hash", plan.model_hash},
-                             {"runtime.name", "onnxruntime"},
-                             {"runtime.version", model.runtime->version()},
+                             {"runtime.name", model.runtime_name},
+                             {"runtime.version", model.runtime_version},
                              {"provider", placement.provider},
                              {"threads.intra", std::to_string(plan.backend.intra_op_threads)},
                              {"threads.inter", std::to_string(plan.backend.inter_op_threads)},
@@ -292,7 +292,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
   AACO_TRY(draft.writer().write_json("runtime/ort_config.json", runtime));
   isolation.tell(draft);
   AACO_TRY(draft.write_lockbox(subject_facts(plan, placement, model, request, isolation, usable),
-                               Json::object({{"onnxruntime", model.runtime->version()}})));
+                               Json::object({{model.runtime_name, model.runtime_version}})));
   warn_of_placement(draft, plan, runtime);
   if (!request.fault.is_null())
     draft.warn("lab.fault", "this run contains an injected fault: " + std::string(request.fault["means"].text()),

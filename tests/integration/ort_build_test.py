@@ -1,0 +1,100 @@
+"""Fetched builds of ONNX Runtime (scripts/bootstrap.sh --ort-providers, --ort-versions) and the OpenCV engine."""
+import json
+import os
+import pathlib
+import shutil
+import unittest
+
+import program
+
+CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')) / 'aaco'
+
+
+def build(name):
+    return CACHE / 'onnxruntime' / name / 'lib/libonnxruntime.so.1'
+
+
+class BuildTest(program.ProgramTest):
+    def ran(self, *options):
+        outcome = self.run_small(*options, iterations=10)
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        return json.loads(next(self.lake.glob(f"*/{outcome.json()['session']['id']}/runtime/ort_config.json")).read_text())
+
+
+@unittest.skipUnless(build('providers').exists(), 'skipped, scripts/bootstrap.sh --ort-providers fetches this build')
+class Providers(BuildTest):
+    def test_nodes_run_on_the_provider(self):
+        for backend, provider in (('dnnl', 'DnnlExecutionProvider'), ('xnnpack', 'XnnpackExecutionProvider')):
+            self.assertGreater(self.ran('--provider', backend)['nodes_by_provider'][provider], 0)
+
+    def test_the_compiler_counts_nodes_per_provider(self):
+        against = self.aaco('compiler', 'mlp', '--this-level', '--against', 'dnnl', '--json').json()['against']
+        self.assertEqual(against['kind'], 'backend')
+        self.assertGreater(against['nodes_by_provider']['DnnlExecutionProvider'], 0)
+
+    def test_the_doctor_tries_each_backend_in_its_own_build(self):
+        lines = {line['feature']: line for line in self.aaco('doctor', '--json').json()['features']}
+        self.assertTrue(lines['backend dnnl']['works'], lines['backend dnnl'])
+
+
+@unittest.skipUnless(build('1.20.1').exists(), 'skipped, scripts/bootstrap.sh --ort-versions fetches this build')
+class Versions(BuildTest):
+    def test_a_build_is_named_by_its_version(self):
+        self.assertEqual(self.ran('--ort-lib', '1.20.1')['version'], '1.20.1')
+
+    def test_versions_are_compared(self):
+        outcome = self.aaco('compiler', 'mlp', '--this-level', '--against', '1.20.1', '--json')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        self.assertEqual(outcome.json()['against']['there'], 'ONNX Runtime 1.20.1')
+
+
+class Refusals(BuildTest):
+    def test_a_backend_without_its_build(self):
+        cache = self.folder / 'cache/aaco'
+        cache.mkdir(parents=True)
+        if (CACHE / 'parts').exists():
+            (cache / 'parts').symlink_to(CACHE / 'parts')
+        outcome = self.aaco('run', 'mlp', '--backend', 'dnnl', XDG_CACHE_HOME=str(self.folder / 'cache'))
+        if 'library not found' in outcome.errors:
+            self.skipTest('skipped, no ONNX Runtime on this machine')
+        self.refused(outcome, 3, 'DnnlExecutionProvider', '--ort-providers')
+        lines = {line['feature']: line for line in self.aaco('doctor', '--json', XDG_CACHE_HOME=str(self.folder / 'cache')).json()['features']}
+        self.assertIn('--ort-providers', lines['backend dnnl']['remedy'])
+        space = {axis['axis']: axis for axis in self.aaco('optimize', 'mlp', '--dry-run', '--json', XDG_CACHE_HOME=str(self.folder / 'cache')).json()['space']}
+        self.assertIn('--ort-providers', space['provider']['absent'])
+
+    def test_an_invalid_loader(self):
+        folder = self.folder / 'build'
+        folder.mkdir()
+        (folder / 'libonnxruntime.so.1').write_bytes(b'')
+        loader = folder / 'ld-linux-x86-64.so.2'
+        loader.write_text('#!/bin/sh\nshift 2\nexec "$@"\n')
+        loader.chmod(0o755)
+        self.refused(self.aaco('run', 'mlp', '--ort-lib', folder / 'libonnxruntime.so.1'), 3, 'not a valid program loader')
+        loader.unlink()
+        self.refused(self.aaco('run', 'mlp', '--ort-lib', folder / 'libonnxruntime.so.1'), 3, 'libonnxruntime.so.1')
+
+    def test_a_side_whose_loader_ends_at_once(self):
+        folder = self.folder / 'ends'
+        folder.mkdir()
+        (folder / 'libonnxruntime.so.1').write_bytes(b'')
+        shutil.copy('/bin/false', folder / 'ld-linux-x86-64.so.2')
+        outcome = self.aaco('ab', '--iterations', 20, '--no-store', '--', '--model', 'mlp', '--', '--ort-lib', folder / 'libonnxruntime.so.1')
+        self.assertEqual(outcome.code, 3, outcome.errors)
+
+    def test_the_build_of_another_version(self):
+        self.refused(self.aaco('compiler', 'mlp', '--this-level', '--against', '0.0.1'), 2, '0.0.1')
+
+
+class Opencv(BuildTest):
+    def test_a_model_runs(self):
+        lines = {line['feature']: line for line in self.aaco('doctor', '--json').json()['features']}
+        if not lines.get('backend opencv', {}).get('works'):
+            self.skipTest('skipped, this build does not include the OpenCV engine')
+        described = self.ran('--backend', 'opencv')
+        self.assertEqual(described['runtime'], 'opencv')
+        self.refused(self.aaco('run', 'mlp', '--backend', 'opencv', '--profile', '--iterations', 5), 3, '--profile')
+
+
+if __name__ == '__main__':
+    unittest.main()
