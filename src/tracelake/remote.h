@@ -23,9 +23,9 @@ struct PushOutcome {
 };
 // Packs the session's bundle into the file named.
 using PackBundle = std::function<core::Status(const std::string& file)>;
-// Sends a whole session: its tables and its packed bundle. `state_file` keeps which of them were sent, so that an interrupted push
-// continues; it is removed at the end. Concurrent pushes of one session are safe. A session that an older version pushed gets its
-// bundle. A bundle that cannot be packed because it was modified is left out, and its tables are sent.
+// Sends a whole session: its tables and its packed bundle. `state_file` keeps which of them were sent, so that an interrupted
+// push continues; it is removed at the end. Concurrent pushes of one session are safe. A session that an older version pushed
+// gets its bundle. A bundle that cannot be packed because it was modified is left out, and its tables are sent.
 core::Result<PushOutcome> push_session(const RemoteServer& server, Lake& lake, const std::string& session_id,
                                        const PackBundle& pack, const std::string& state_file);
 // Writes the packed bundle of a session to `file`. Fails with not_found where the engine has none, with io where a server that

@@ -5,6 +5,7 @@ import unittest
 
 import clickhouse_server
 import program
+import roofline_test
 
 
 def rich_trace():
@@ -33,6 +34,10 @@ class OneSql(program.ProgramTest):
         (cls.folder / 'trace.json').write_text(json.dumps(rich_trace()))
         for tag in ('one', 'two'):
             imported = cls.aaco('import', 'trace.json', '--tag', tag)
+            assert imported.code == 0, imported.errors
+        for seed in range(6):
+            (cls.folder / 'work.json').write_text(json.dumps(roofline_test.trace(seed)))
+            imported = cls.aaco('import', 'work.json', '--tag', 'work')
             assert imported.code == 0, imported.errors
         cls.has_runs = all(cls.aaco('run', '--model', 'mlp', '--warmup', 5, '--iterations', 40, '--no-report', '--profile', '--telemetry', '--tag', tag).code == 0
                            for tag in ('first', 'second'))
@@ -111,10 +116,10 @@ class OneSql(program.ProgramTest):
 
     def test_workflows_over_sessions_answer_the_same(self):
         for arguments in (('explain', 'tag:one'), ('explain', 'latest'), ('diff', 'tag:one', 'tag:two', '--no-store'),
-                          ('diff', 'tag:one', 'tag:two', '--kernels'), ('roofline',),
+                          ('diff', 'tag:one', 'tag:two', '--kernels'), ('roofline',), ('roofline', '--where', 'tag=work', '--last', 5),
                           *([('diff', 'tag:first', 'tag:second', '--no-store'), ('gate', '--baseline', 'kept', '--session', 'tag:second')] if self.has_runs else [])):
             if arguments[0] == 'gate':
-                added = self.aaco('baseline', 'add', 'kept', 'tag:first')
+                added = self.aaco('baseline', 'add', 'kept', 'tag:first', '--owner', 'team')
                 self.assertEqual(added.code, 0, added.errors)
             code, ours, errors = self.bundle(*arguments)
             self.assertIn(code, (0, 1, 4), (arguments, errors))
