@@ -19,11 +19,18 @@ struct PushOutcome {
   bool already_there = false;
   std::int64_t tables = 0, rows = 0;
   std::int64_t resumed_tables = 0;  // sent by an earlier push that was interrupted
+  std::string no_archive;           // why the packed bundle was not sent; empty: it was
 };
-// Sends a whole session. `state_file` keeps which tables were sent, so that an interrupted push continues; it is removed at the
-// end. Concurrent pushes of one session are safe.
+// Packs the session's bundle into the file named.
+using PackBundle = std::function<core::Status(const std::string& file)>;
+// Sends a whole session: its tables and its packed bundle. `state_file` keeps which of them were sent, so that an interrupted
+// push continues; it is removed at the end. Concurrent pushes of one session are safe. A session that an older version pushed
+// gets its bundle. A bundle that cannot be packed because it was modified is left out, and its tables are sent.
 core::Result<PushOutcome> push_session(const RemoteServer& server, Lake& lake, const std::string& session_id,
-                                       const std::string& state_file);
+                                       const PackBundle& pack, const std::string& state_file);
+// Writes the packed bundle of a session to `file`. Fails with not_found where the engine has none, with io where a server that
+// may have it cannot be reached.
+core::Status fetch_archive(const RemoteServer& server, const std::string& session_id, const std::string& file);
 
 // Telemetry of a fleet: files -> the engine, and reading it there.
 core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const std::string& path,

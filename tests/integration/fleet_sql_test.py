@@ -1,9 +1,11 @@
 """One SQL: named queries and history over the lake, one ClickHouse server and two shards."""
 import json
+import pathlib
 import unittest
 
 import clickhouse_server
 import program
+import roofline_test
 
 
 def rich_trace():
@@ -33,8 +35,12 @@ class OneSql(program.ProgramTest):
         for tag in ('one', 'two'):
             imported = cls.aaco('import', 'trace.json', '--tag', tag)
             assert imported.code == 0, imported.errors
-        cls.has_runs = all(cls.aaco('run', '--model', 'mlp', '--warmup', 5, '--iterations', 40, '--no-report', '--profile', '--telemetry', '--tag', 'runs').code == 0
-                           for _ in range(2))
+        for seed in range(6):
+            (cls.folder / 'work.json').write_text(json.dumps(roofline_test.trace(seed)))
+            imported = cls.aaco('import', 'work.json', '--tag', 'work')
+            assert imported.code == 0, imported.errors
+        cls.has_runs = all(cls.aaco('run', '--model', 'mlp', '--warmup', 5, '--iterations', 40, '--no-report', '--profile', '--telemetry', '--tag', tag).code == 0
+                           for tag in ('first', 'second'))
         cls.cluster = clickhouse_server.Cluster(cls.folder / 'engine').start()
         cls.addClassCleanup(cls.cluster.stop)
         first, second = cls.cluster.shards
@@ -93,6 +99,65 @@ class OneSql(program.ProgramTest):
             for fleet in self.fleets:
                 self.assertEqual([one[0] for one in series(metric, '--on', fleet)], [one[0] for one in ours])
                 self.assertEqual([[point['value'] for point in one[3]] for one in series(metric, '--on', fleet)], [[point['value'] for point in one[3]] for one in ours])
+
+    def bundle(self, *arguments, fleet=None):
+        """The answer of a workflow here, or over the fleet's sessions, in a cache of its own."""
+        outcome = self.aaco(*arguments, '--json', *(('--on', fleet) if fleet else ()), AACO_FLEET=str(self.config), XDG_CACHE_HOME=str(self.folder / 'cache'))
+        return outcome.code, self.without_paths(json.loads(outcome.output or 'null')), outcome.errors
+
+    def without_paths(self, value):
+        if isinstance(value, dict):
+            return {name: self.without_paths(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [self.without_paths(one) for one in value]
+        if isinstance(value, str) and str(self.folder) in value:
+            return pathlib.PurePath(value).name
+        return value
+
+    def test_workflows_over_sessions_answer_the_same(self):
+        workflows = (('explain', 'tag:one'), ('explain', 'latest'), ('diff', 'tag:one', 'tag:two', '--no-store'),
+                     ('diff', 'tag:one', 'tag:two', '--kernels'), ('roofline',), ('roofline', '--where', 'tag=work', '--last', 5),
+                     *([('diff', 'tag:first', 'tag:second', '--no-store'), ('gate', '--baseline', 'kept', '--session', 'tag:second')] if self.has_runs else []))
+        for number, arguments in enumerate(workflows):
+            if arguments[0] == 'gate':
+                added = self.aaco('baseline', 'add', 'kept', 'tag:first', '--owner', 'team')
+                self.assertEqual(added.code, 0, added.errors)
+            code, ours, errors = self.bundle(*arguments)
+            self.assertIn(code, (0, 1, 4), (arguments, errors))
+            fleet = self.fleets[number % 2]
+            self.assertEqual(self.bundle(*arguments, fleet=fleet)[:2], (code, ours), (arguments, fleet))
+
+    def test_a_bundle_of_this_machine_against_one_of_the_fleet(self):
+        path = self.rows("SELECT session_id FROM sessions WHERE tag = 'two'")[0]['session_id']
+        local = next(self.lake.glob(f'*/{path}'))
+        code, ours, errors = self.bundle('diff', 'tag:one', 'tag:two', '--no-store')
+        self.assertEqual(self.bundle('diff', 'tag:one', local, fleet='spread')[0], code, errors)
+        self.assertTrue(ours['verdict'])
+
+    def test_bundles_of_a_fleet_are_refused(self):
+        def on(*arguments, fleet='spread'):
+            return self.aaco(*arguments, '--on', fleet, AACO_FLEET=str(self.config), XDG_CACHE_HOME=str(self.folder / 'cache'))
+        self.refused(on('explain', 'tag:nobody'), 3, 'tag:nobody', 'fleet spread')
+        self.refused(on('explain', '2'), 3, 'matches the ids')
+        self.refused(on('explain', 'latest', fleet='nobody'), 3, 'nobody')
+        self.refused(on('diff', 'latest', 'latest', fleet='clickhouse://127.0.0.1:1/x'), 3, '127.0.0.1:1')
+        self.refused(on('diff', 'latest'), 2, 'two sides')
+        self.refused(on('gate', '--baseline', 'kept'), 2, 'measures none')
+        self.refused(on('gate', '--baseline', 'kept', '--session', 'latest', '--retries', 2), 2, '--retries')
+        self.refused(on('roofline', '--where', 'nonsense=1'), 2, 'nonsense')
+
+    def test_session_of_an_older_push_gets_its_bundle(self):
+        shard, place = self.cluster.shards[0], f'clickhouse://127.0.0.1:{self.cluster.shards[0].http}/older'
+        cached = {'XDG_CACHE_HOME': str(self.folder / 'older_cache')}
+        self.assertEqual(self.aaco('push', 'tag:one', '--to', place).code, 0)
+        shard.sql('CREATE TABLE kept AS rows_pushes ENGINE = MergeTree ORDER BY (session_id, push_id)', database='older')
+        shard.sql("INSERT INTO kept SELECT * FROM rows_pushes WHERE table_name != 'bundle_archives'", database='older')
+        shard.sql('DROP TABLE rows_pushes', database='older')
+        shard.sql('RENAME TABLE kept TO rows_pushes', database='older')
+        self.refused(self.aaco('explain', 'tag:one', '--on', place, **cached), 3, 'no bundle of session', 'aaco push')
+        self.assertTrue(self.aaco('push', 'tag:one', '--to', place, '--json').json()['pushed'][0]['already_there'])
+        found = self.aaco('explain', 'tag:one', '--on', place, **cached)
+        self.assertEqual(found.code, 0, found.errors)
 
     def test_refusals(self):
         self.refused(self.aaco('query'), 2, 'no SQL statement')

@@ -5,6 +5,7 @@
 
 #include "cli/context.h"
 #include "cli/options/list_and_ratio.h"
+#include "cli/options/on_fleet.h"
 #include "cli/options/run_options.h"
 #include "cli/options/whole_number.h"
 #include "cli/output/side_by_side_output.h"
@@ -19,7 +20,7 @@ namespace {
 
 struct DiffOptions {
   std::vector<std::string> sides;
-  std::string baseline, session, threshold = "5%", metrics;
+  std::string baseline, session, threshold = "5%", metrics, on;
   bool force = false, drop_disturbed = false, no_history = false, no_store = false;
   bool kernels = false, tree = false;
   std::size_t rows = 30;
@@ -46,7 +47,7 @@ core::Result<workflows::DiffRequest> resolve(const DiffOptions& options, const C
   request.force = options.force;
   request.drop_disturbed = options.drop_disturbed;
   request.use_history = !options.no_history;
-  request.store = !options.no_store;
+  request.store = !options.no_store && options.on.empty();
   std::vector<std::string> sides = options.sides;
   if (!options.baseline.empty()) {
     AACO_ASSIGN(std::string baseline, baseline_side(options.baseline, context));
@@ -65,7 +66,8 @@ core::Result<workflows::DiffRequest> resolve(const DiffOptions& options, const C
   return request;
 }
 
-void show_side_by_side(Context& context, const DiffOptions& options, const workflows::DiffRequest& request) {
+void show_side_by_side(Context& context, const DiffOptions& options, const workflows::DiffRequest& request,
+                       const workflows::Services& services) {
   if (request.baseline.size() != 1 || request.candidate.size() != 1)
     return context.fail({core::ErrorCode::invalid_argument,
                          "--kernels and --tree compare one session per side",
@@ -74,8 +76,8 @@ void show_side_by_side(Context& context, const DiffOptions& options, const workf
   if (!options.output.html.empty())
     return context.fail(
         {core::ErrorCode::invalid_argument, "--html is not supported with --kernels and --tree", "use --json", {}});
-  const auto sides = workflows::side_by_side({request.baseline.front(), request.candidate.front(), options.kernels, options.tree},
-                                             make_services(context));
+  const auto sides =
+      workflows::side_by_side({request.baseline.front(), request.candidate.front(), options.kernels, options.tree}, services);
   if (!sides) return context.fail(sides.error());
   context.progress("");
   if (options.output.json) return context.print_json(to_json(*sides));
@@ -85,8 +87,12 @@ void show_side_by_side(Context& context, const DiffOptions& options, const workf
 void compare(Context& context, const DiffOptions& options) {
   const auto request = resolve(options, context);
   if (!request) return context.fail(request.error());
-  if (options.kernels || options.tree) return show_side_by_side(context, options, *request);
-  const auto outcome = workflows::diff(*request, make_services(context));
+  workflows::FleetChoice choice{.names = request->baseline, .history = request->use_history};
+  choice.names.insert(choice.names.end(), request->candidate.begin(), request->candidate.end());
+  const auto services = services_on(options.on, choice, context);
+  if (!services) return context.fail(services.error());
+  if (options.kernels || options.tree) return show_side_by_side(context, options, *request, *services);
+  const auto outcome = workflows::diff(*request, *services);
   if (!outcome) return context.fail(outcome.error());
   context.progress("");
   context.exit_code = exit_code_for(outcome->verdict);
@@ -123,6 +129,7 @@ void add_diff(CLI::App& app, Context& context) {
   verb->add_option("--rows", options->rows, "Rows of --kernels and --tree to print")
       ->check(whole_number(1, kMaxCount))
       ->capture_default_str();
+  add_on_fleet(*verb, options->on);
   add_verdict_output(*verb, options->output);
   verb->footer(
       "Examples:\n  aaco diff tag:nightly latest --threshold 3%\n  aaco diff ID1,ID2,ID3 ID4,ID5,ID6 --metric "

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "cli/context.h"
-#include "cli/options/run_options.h"
+#include "cli/options/on_fleet.h"
 #include "core/numbers.h"
 #include "report/quantity.h"
 #include "report/time_shares.h"
@@ -133,18 +133,24 @@ void add_explain(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("explain", "Explain a session's performance: bottleneck, recommendations, anomalies");
   auto session = std::make_shared<std::string>("latest");
   auto observe = std::make_shared<std::string>();
+  auto on = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   verb->add_option("session", *session, "Session: id, path, latest or tag:NAME")->capture_default_str();
   verb->add_option("--observe", *observe,
                    "With a session of 'aaco llm': recording of the server's machine during the load, to find what slow tokens "
                    "waited for")
       ->type_name("SESSION");
+  add_on_fleet(*verb, *on);
   verb->add_flag("--json", *json, "Print JSON");
   verb->footer(
       "Uses the rules and models of this version; metrics/bottleneck.json in the session is not changed.\n"
       "To see why two sessions differ, use 'aaco diff A B'.");
-  verb->callback([&context, session, observe, json] {
-    const auto explanation = workflows::explain(*session, make_services(context), *observe);
+  verb->callback([&context, session, observe, on, json] {
+    workflows::FleetChoice choice{.names = {*session}, .history = true};
+    if (!observe->empty()) choice.names.push_back(*observe);
+    const auto services = services_on(*on, choice, context);
+    if (!services) return context.fail(services.error());
+    const auto explanation = workflows::explain(*session, *services, *observe);
     if (!explanation) return context.fail(explanation.error());
     if (*json) return context.print_json(to_json(*explanation));
     print_explanation(context, *explanation);

@@ -9,6 +9,7 @@
 #include "cli/options/injected_delay.h"
 #include "cli/options/list_and_ratio.h"
 #include "cli/options/llm_side.h"
+#include "cli/options/on_fleet.h"
 #include "cli/options/parse_problem.h"
 #include "cli/options/run_options.h"
 #include "cli/options/whole_number.h"
@@ -20,7 +21,7 @@ namespace {
 
 struct GateOptions {
   workflows::GateRequest request;
-  std::string sessions, delay, markdown, junit, bencher, github;
+  std::string sessions, on, delay, markdown, junit, bencher, github;
   std::vector<std::string> run;
   bool no_history = false, llm = false;
   VerdictOutput output;
@@ -31,6 +32,9 @@ core::Status resolve(GateOptions& options, const workflows::Services& services) 
   request.sessions = list_of(options.sessions);
   request.use_history = !options.no_history;
   AACO_ASSIGN(request.delay, parse_delay(options.delay));
+  if (!options.on.empty() && (request.sessions.empty() || request.retries > 0 || !options.run.empty()))
+    return core::fail(core::ErrorCode::invalid_argument, "--on checks stored sessions and measures none",
+                      "name the sessions with --session, and remove --retries and options after '--'");
   if (options.run.empty()) return {};
   if (options.llm || side_names_url(options.run)) {
     AACO_ASSIGN(request.llm, parse_llm_side(options.run, "after '--'"));
@@ -75,7 +79,10 @@ core::Status write_files(const Context& context, const GateOptions& options, con
 void judge(Context& context, GateOptions& options) {
   const auto services = make_services(context);
   if (const auto resolved = resolve(options, services); !resolved) return context.fail(resolved.error());
-  const auto outcome = workflows::gate(options.request, services);
+  const auto on_services =
+      services_on(options.on, {.names = options.request.sessions, .history = options.request.use_history}, context);
+  if (!on_services) return context.fail(on_services.error());
+  const auto outcome = workflows::gate(options.request, *on_services);
   if (!outcome) return context.fail(outcome.error());
   context.progress("");
   context.exit_code = exit_code_for(outcome->verdict.verdict);
@@ -109,6 +116,7 @@ void add_gate(CLI::App& app, Context& context) {
   verb->add_flag("--require-approval", request.require_approval, "Accept only a baseline approved in its current state");
   verb->add_flag("--no-history", options->no_history, "Do not estimate run-to-run variation from stored sessions");
   verb->add_flag("--force", request.force, "Allow an expired baseline and sessions that are not comparable");
+  add_on_fleet(*verb, options->on);
   add_verdict_output(*verb, options->output);
   verb->add_flag("--llm", options->llm, "The options after '--' are those of 'aaco llm' (implied by --url)");
   verb->add_option("run", options->run,

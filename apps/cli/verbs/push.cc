@@ -21,6 +21,9 @@ std::string push_text(const workflows::PushReport& report) {
     else
       text += fmt::format("{}: {} rows in {} tables{}\n", one.session_id, core::format_count(static_cast<double>(one.rows)),
                           one.tables, one.resumed_tables > 0 ? fmt::format(", {} of them sent earlier", one.resumed_tables) : "");
+    if (!one.no_archive.empty())
+      text += fmt::format("{}: its bundle was not sent, so diff, gate, explain and roofline cannot read it with --on: {}\n",
+                          one.session_id, one.no_archive);
   }
   if (report.telemetry_rows > 0)
     text += fmt::format("{} rows of telemetry\n", core::format_count(static_cast<double>(report.telemetry_rows)));

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/context.h"
-#include "cli/options/run_options.h"
+#include "cli/options/on_fleet.h"
 #include "cli/options/session_where.h"
 #include "cli/options/whole_number.h"
 #include "cli/stop_at_once.h"
@@ -28,6 +28,7 @@ using workflows::EnvelopeRoof;
 struct RooflineOptions {
   workflows::EnvelopeRequest request;
   std::vector<std::string> where;
+  std::string on;
   std::optional<std::int64_t> last;
   std::string svg, html;
   bool json = false;
@@ -141,7 +142,12 @@ void show(Context& context, RooflineOptions& options) {
   if (!where) return context.fail(where.error());
   options.request.where = *std::move(where);
   if (options.last) options.request.last = static_cast<std::size_t>(*options.last);
-  const auto outcome = workflows::fit_envelopes(options.request, make_services(context));
+  const auto& request = options.request;
+  if (const auto checked = workflows::check_where(request.where); !checked) return context.fail(checked.error());
+  const auto services =
+      services_on(options.on, {.names = request.sessions, .all = true, .where = request.where, .last = request.last}, context);
+  if (!services) return context.fail(services.error());
+  const auto outcome = workflows::fit_envelopes(request, *services);
   if (!outcome) return context.fail(outcome.error());
   context.progress("");
   if (const auto drawn = draw(options, *outcome, context); !drawn) return context.fail(drawn.error());
@@ -173,6 +179,7 @@ void add_roofline(CLI::App& app, Context& context) {
       ->check(number_in(0.5, 0.999))
       ->capture_default_str();
   verb->add_option("--seed", request.options.seed, "Seed for resampling")->check(seed_number())->capture_default_str();
+  add_on_fleet(*verb, options->on);
   verb->add_option("--svg", options->svg, "Plot one device's roofs and points to this SVG file");
   verb->add_option("--html", options->html, "Plot one device's roofs and points to this HTML file");
   verb->add_flag("--json", options->json, "Print JSON");

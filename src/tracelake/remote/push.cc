@@ -12,6 +12,7 @@
 #include "core/strings.h"
 #include "tracelake/engine/schema.h"
 #include "tracelake/remote.h"
+#include "tracelake/remote/archives.h"
 
 namespace aaco::tracelake {
 namespace {
@@ -119,6 +120,31 @@ core::Result<bool> is_sent(const RemoteServer& server, const std::string& table,
   return core::parse_i64(core::trim(*reply)) == part["rows"].as_i64();
 }
 
+// A new part per try: rows of an interrupted one are never seen.
+std::string fresh_part(const PushState& state, std::string_view table) {
+  return fmt::format("{}.{}.{:08x}", state.push_id(), table, core::system_entropy() & 0xffffffffU);
+}
+
+// The packed bundle, as one more part of the push.
+core::Status add_archive(const RemoteServer& server, remote::RemoteSchema& schema, const std::string& session_id,
+                         const PackBundle& pack, const std::string& state_file, PushState& state, PushOutcome& outcome) {
+  const std::string table(remote::kArchiveTable);
+  AACO_ASSIGN(const bool there, is_sent(server, table, state.part(table)));
+  if (there) return {};
+  const std::string file = state_file + ".tar.zst";
+  AACO_TRY(core::make_directories(core::parent_path(file)));
+  if (const auto packed = pack(file); !packed) {
+    if (packed.error().code != core::ErrorCode::invalid_input) return packed;
+    outcome.no_archive = packed.error().message;
+    return {};
+  }
+  const std::string part = fresh_part(state, table);
+  const auto chunks = remote::send_archive(server, schema, session_id, part, file);
+  AACO_TRY(core::remove_tree(file));
+  if (!chunks) return tl::unexpected<core::Error>(chunks.error());
+  return state.add(table, part, *chunks);
+}
+
 // One block on one server: all parts become visible at once.
 core::Status commit(const RemoteServer& server, const std::string& session_id, const PushState& state) {
   std::string rows;
@@ -137,16 +163,24 @@ core::Status commit(const RemoteServer& server, const std::string& session_id, c
 }  // namespace
 
 core::Result<PushOutcome> push_session(const RemoteServer& server, Lake& lake, const std::string& session_id,
-                                       const std::string& state_file) {
-  PushOutcome outcome{session_id, false, 0, 0, 0};
+                                       const PackBundle& pack, const std::string& state_file) {
+  PushOutcome outcome;
+  outcome.session_id = session_id;
   AACO_ASSIGN(outcome.already_there, is_complete(server, session_id));
   if (outcome.already_there) {
     AACO_TRY(core::remove_tree(state_file));
-    return outcome;
+    AACO_ASSIGN(const bool has_archive, remote::has_archive(server, session_id));
+    if (has_archive) return outcome;
   }
   PushState state = PushState::load(state_file, server.target().url + "/" + server.target().database);
   remote::RemoteSchema schema(server);
   AACO_TRY(schema.read());
+  if (outcome.already_there) {
+    AACO_TRY(add_archive(server, schema, session_id, pack, state_file, state, outcome));
+    if (outcome.no_archive.empty()) AACO_TRY(commit(server, session_id, state));
+    AACO_TRY(core::remove_tree(state_file));
+    return outcome;
+  }
   AACO_ASSIGN(const QueryResult tables, lake.query("SHOW TABLES"));
   for (const auto& row : tables.rows) {
     const std::string& table = *row.front();
@@ -157,8 +191,7 @@ core::Result<PushOutcome> push_session(const RemoteServer& server, Lake& lake, c
       outcome.rows += state.part(table)["rows"].as_i64().value_or(0);
       continue;
     }
-    // A new part per try: rows of an interrupted one are never seen.
-    const std::string part = state.push_id() + "." + table + fmt::format(".{:08x}", core::system_entropy() & 0xffffffffU);
+    const std::string part = fresh_part(state, table);
     TableSender sender(server, schema, table, session_id, part);
     AACO_TRY(
         lake.stream("SELECT * FROM " + table + " WHERE session_id = '" + core::replace_all(session_id, "'", "''") + "'", sender));
@@ -168,6 +201,7 @@ core::Result<PushOutcome> push_session(const RemoteServer& server, Lake& lake, c
     ++outcome.tables;
     outcome.rows += sender.rows();
   }
+  AACO_TRY(add_archive(server, schema, session_id, pack, state_file, state, outcome));
   AACO_TRY(commit(server, session_id, state));
   AACO_TRY(core::remove_tree(state_file));
   return outcome;

@@ -49,7 +49,11 @@ core::Status push_round(const std::vector<std::string>& ids, const tracelake::Re
     if (services.stopping()) break;
     if (done.contains(id)) continue;
     services.progress("pushing " + id);
-    auto outcome = tracelake::push_session(server, *lake, id, core::join_path(folder, id + ".json"));
+    const auto pack = [&](const std::string& file) -> core::Status {
+      AACO_ASSIGN(const std::string path, tracelake::find_session(services.paths.sessions, id));
+      return tracelake::pack_session(path, file);
+    };
+    auto outcome = tracelake::push_session(server, *lake, id, pack, core::join_path(folder, id + ".json"));
     if (outcome) {
       done.insert(id);
       report.pushed.push_back(std::move(*outcome));
@@ -110,6 +114,7 @@ core::Json to_json(const PushReport& report) {
   core::Json pushed = core::Json::array();
   for (const auto& one : report.pushed)
     pushed.push(core::Json::object({{"session_id", one.session_id},
+                                    {"bundle", one.no_archive.empty()},
                                     {"already_there", one.already_there},
                                     {"tables", one.tables},
                                     {"rows", one.rows},

@@ -9,7 +9,7 @@
 #include "tracelake/bundle.h"
 #include "tracelake/metric_index.h"
 #include "workflows/diff_metrics.h"
-#include "workflows/govern/fleet_sessions.h"
+#include "workflows/fleet_sessions.h"
 #include "workflows/govern/history_files.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/traced_devices.h"

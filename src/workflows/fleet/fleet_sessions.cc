@@ -1,4 +1,4 @@
-#include "workflows/govern/fleet_sessions.h"
+#include "workflows/fleet_sessions.h"
 
 #include <map>
 #include <utility>
@@ -38,8 +38,11 @@ core::Result<std::vector<FleetSession>> fleet_sessions(const std::string& fleet,
               server.query("SELECT session_id, kind, tag, state, fingerprint, created, outcome, request FROM sessions "
                            "ORDER BY created, session_id"));
   const std::string literal = "'" + core::replace_all(core::replace_all(metric, "\\", "\\\\"), "'", "\\'") + "'";
-  AACO_ASSIGN(const auto values, server.query("SELECT session_id, value, unit, device FROM metrics WHERE metric = " + literal +
-                                              " ORDER BY session_id, device"));
+  tracelake::QueryResult values;
+  if (!metric.empty()) {
+    AACO_ASSIGN(values, server.query("SELECT session_id, value, unit, device FROM metrics WHERE metric = " + literal +
+                                     " ORDER BY session_id, device"));
+  }
   missing = server.missing_shards();
   // Of a metric that several devices have, that of the session as a whole counts, else that of the first device.
   std::map<std::string, std::pair<double, std::string>> first;

@@ -17,8 +17,8 @@ struct FleetSession {
   std::string unit;
 };
 
-// All sessions of a fleet (clickhouse://... or a name in fleet.yaml), oldest first. Servers that cannot be reached are in
-// `missing`.
+// All sessions of a fleet (clickhouse://... or a name in fleet.yaml), oldest first, with the value of `metric` (empty: none).
+// Servers that cannot be reached are in `missing`.
 core::Result<std::vector<FleetSession>> fleet_sessions(const std::string& fleet, const std::string& metric,
                                                        std::vector<std::string>& missing, const Services& services);
 
