@@ -10,6 +10,10 @@ if(AACO_HAS_PYTHON)
   list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+# An archive unpacks into a folder of its own; read for each generator as it runs.
+file(WRITE ${PROJECT_BINARY_DIR}/archive_layout.cmake
+  "if(CPACK_GENERATOR STREQUAL TGZ)\n  set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)\nendif()\n")
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/archive_layout.cmake)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME aaco)
