@@ -54,10 +54,8 @@ core::Result<QueryRows> query_in_worker(const std::string& sql, const QueryLimit
   core::Command command;
   command.arguments = worker;
   AACO_ASSIGN(auto process, core::WorkerProcess::start(command));
-  const Json request = Json::object({{"sql", sql},
-                                     {"rows", limits.rows},
-                                     {"bytes", limits.bytes},
-                                     {"time_ns", static_cast<long long>(limits.time.count())}});
+  const Json request = Json::object(
+      {{"sql", sql}, {"rows", limits.rows}, {"bytes", limits.bytes}, {"time_ns", static_cast<long long>(limits.time.count())}});
   AACO_TRY(process.send(request.dump(-1)));
   auto answer = worker_answer(process, (limits.time + kGrace).count());
   if (!answer && answer.error().code == ErrorCode::timed_out) return query_too_slow(limits.time);

@@ -12,7 +12,8 @@ core::Result<Json> worker_answer(core::WorkerProcess& process, std::int64_t time
   const Json& error = document["error"];
   if (error.is_null()) return document;
   const auto code = error["code"].as_i64().value_or(static_cast<int>(core::ErrorCode::io));
-  return core::fail(static_cast<core::ErrorCode>(code), std::string(error["message"].text()), std::string(error["remedy"].text()));
+  return core::fail(static_cast<core::ErrorCode>(code), std::string(error["message"].text()),
+                    std::string(error["remedy"].text()));
 }
 
 Json error_answer(const core::Error& error) {
