@@ -75,7 +75,8 @@ class Hub {
 
  private:
   struct Worker {
-    boost::asio::thread_pool thread{1};
+    explicit Worker(std::size_t threads = 1) : thread(threads) {}
+    boost::asio::thread_pool thread;
     int waiting = 0;
   };
   core::SystemClock clock_;
@@ -91,7 +92,7 @@ class Hub {
   Counters counters_;
   bool stopping_ = false;
   boost::asio::io_context io_{1};  // its handlers own connections, which leave open_ when they go
-  Worker quick_, slow_, disk_;
+  Worker quick_, slow_, disk_, queries_{2};
   int uploads_ = 0;  // that are arriving
   Feed feed_;
 };

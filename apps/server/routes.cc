@@ -231,7 +231,7 @@ std::vector<Route> fixed_routes() {
       {"GET", "/api/v1/diff.html", "The comparison as a page", kSides, kPageType, Lane::slow, false, &get_diff_page},
       {"GET", "/api/v1/history", "A metric over the sessions, as 'aaco history --json'", kLookedBack, "History", Lane::slow,
        false, &get_history},
-      {"POST", "/api/v1/query", "SQL over all sessions, read-only, with limits", kQueried, "QueryRows", Lane::slow, false,
+      {"POST", "/api/v1/query", "SQL over all sessions, read-only, with limits", kQueried, "QueryRows", Lane::query, false,
        &post_query},
       {"GET",
        "/api/v1/live",

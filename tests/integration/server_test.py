@@ -3,6 +3,7 @@ import http.client
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -139,6 +140,19 @@ class ServeTest(program.ProgramTest):
             peak_kib = next(int(line.split()[1]) for line in lines if line.startswith('VmHWM:'))
         self.assertLess(peak_kib, 300 << 10)
         self.assertEqual(self.query('SELECT 1 AS one')[1]['rows'], [{'one': 1}])
+
+    def test_queries_do_not_delay_reports(self):
+        server = Server(self)
+        self.addCleanup(server.stop, signal.SIGKILL)
+        body = json.dumps({'sql': 'SELECT count(*) FROM range(10000000000) a, range(10000000000) b', 'timeout_s': 60})
+        asking = []
+        for _ in range(2):
+            connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=WAIT_S)
+            self.addCleanup(connection.close)
+            connection.request('POST', '/api/v1/query', body, {'Authorization': 'Bearer ' + server.token, 'Content-Type': 'application/json'})
+            asking.append(connection.sock)
+        self.assertEqual(server.ask('/api/v1/sessions/latest/report')[0], 200)
+        self.assertEqual(select.select(asking, [], [], 0)[0], [], 'the report did not wait for the queries')
 
     def test_query_refusals(self):
         for sql in ('DROP VIEW sessions', "SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM '/etc/passwd'", "COPY (SELECT 1) TO '/tmp/aaco-x'",
