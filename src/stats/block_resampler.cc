@@ -9,8 +9,8 @@
 namespace aaco::stats {
 namespace {
 
-// Resamples before the band is narrowed to the ranks they gave, widened by their range on both sides: about six standard deviations.
-// A resample that leaves the band is counted in full.
+// Resamples before the band is narrowed to the ranks they gave, widened by their range on both sides: about six standard
+// deviations. A resample that leaves the band is counted in full.
 constexpr int kPilotResamples = 30;
 
 }  // namespace

@@ -9,8 +9,9 @@
 
 namespace aaco::stats {
 
-// Draws one statistic of a series over circular block resamples: a quantile (type 7) or the mean. Costs less than a sort or a pass
-// per resample: the mean adds sums of blocks; a quantile counts one by one only the values near those that earlier resamples gave.
+// Draws one statistic of a series over circular block resamples: a quantile (type 7) or the mean. Costs less than a sort or a
+// pass per resample: the mean adds sums of blocks; a quantile counts one by one only the values near those that earlier resamples
+// gave.
 class BlockResampler {
  public:
   // `series` is not empty; `quantile` empty for the mean.

@@ -21,7 +21,19 @@ struct Sessions {
   std::vector<std::vector<double>> within;  // deviations of the log
   double within_variance = 0;               // mean
   double within_freedom = 0;
+  double effective_count = 0;
 };
+
+std::vector<double> resample_blocks(std::span<const double> series, double effective, StatisticChoice choice,
+                                    std::int64_t replicates, core::Random& random) {
+  const double time = static_cast<double>(series.size()) / effective;
+  const std::int64_t block = block_length(static_cast<std::int64_t>(series.size()), time);
+  BlockResampler resampler(series, choice);
+  std::vector<double> result;
+  result.reserve(static_cast<std::size_t>(replicates));
+  for (std::int64_t i = 0; i < replicates; ++i) result.push_back(resampler.draw(block, random));
+  return result;
+}
 
 Sessions resample_within(std::span<const std::vector<double>> sessions, StatisticChoice choice, std::int64_t replicates,
                          core::Random& random) {
@@ -32,11 +44,13 @@ Sessions resample_within(std::span<const std::vector<double>> sessions, Statisti
     AACO_CHECK(statistic > 0);
     const std::int64_t affordable = kInnerBudget / static_cast<std::int64_t>(series.size());
     const std::int64_t inner = std::max(kFewestInner, std::min(replicates / count, affordable));
-    std::vector<double> drawn = block_bootstrap(series, choice, inner, random);
+    const double effective = effective_sample_size(series);  // dear for long series: once per session
+    std::vector<double> drawn = resample_blocks(series, effective, choice, inner, random);
     for (double& value : drawn) value = std::log(value / statistic);
     result.logs.push_back(std::log(statistic));
     result.within_variance += variance_of(drawn) / static_cast<double>(count);
-    result.within_freedom += std::max(effective_sample_size(series) - 1, 0.0);
+    result.within_freedom += std::max(effective - 1, 0.0);
+    result.effective_count += effective;
     result.within.push_back(std::move(drawn));
   }
   return result;
@@ -62,13 +76,7 @@ std::int64_t block_length(std::int64_t count, double correlation_time) {
 std::vector<double> block_bootstrap(std::span<const double> series, StatisticChoice choice, std::int64_t replicates,
                                     core::Random& random) {
   AACO_CHECK(!series.empty());
-  const double time = static_cast<double>(series.size()) / effective_sample_size(series);
-  const std::int64_t block = block_length(static_cast<std::int64_t>(series.size()), time);
-  BlockResampler resampler(series, choice);
-  std::vector<double> result;
-  result.reserve(static_cast<std::size_t>(replicates));
-  for (std::int64_t i = 0; i < replicates; ++i) result.push_back(resampler.draw(block, random));
-  return result;
+  return resample_blocks(series, effective_sample_size(series), choice, replicates, random);
 }
 
 SideEstimate resample_side(std::span<const std::vector<double>> sessions, StatisticChoice choice, std::int64_t replicates,
@@ -79,6 +87,7 @@ SideEstimate resample_side(std::span<const std::vector<double>> sessions, Statis
   const double k = static_cast<double>(count);
   SideEstimate side;
   side.log_value = mean_of(own.logs);
+  side.effective_count = own.effective_count;
   side.between_known = count > 1 || elsewhere.has_value();
   side.degrees_of_freedom = std::max(own.within_freedom, 1.0);
   double stretch = 0, noise = 0;
