@@ -72,6 +72,7 @@ const std::vector<FactRule>& fact_rules() {
       {"seed", Severity::soft, "different random inputs"},
       {"process.nice", Severity::soft, "different priority of the process", "0"},
       {"process.scheduler", Severity::soft, "different scheduling policy of the process", "other"},
+      {"memory.limit_bytes", Severity::soft, "different memory limit of the cgroup", "none"},
       {"cpu.weight", Severity::soft, "different CPU weight of the cgroup", "default"},
       {"measured_with", Severity::soft, "measured with different collectors or passes"},
       {"environment.preload", Severity::soft, "different preloaded libraries (LD_PRELOAD)", "none"},

@@ -71,6 +71,12 @@ TEST(Fingerprint, DifferentThreadsAreNamedWithReason) {
 TEST(Fingerprint, DifferentGovernorPreventsComparison) {
   EXPECT_FALSE(comparable(compare_fingerprints(of(with("cpu.governor", "performance")), of(with("cpu.governor", "powersave")))));
 }
+TEST(Fingerprint, AMemoryLimitOnOneSideIsNoted) {
+  const auto differences = compare_fingerprints(of(kBase), of(with("memory.limit_bytes", "157286400")));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_TRUE(comparable(differences));
+  EXPECT_EQ(to_text(differences[0]), "memory.limit_bytes: none vs 157286400 (different memory limit of the cgroup)");
+}
 TEST(Fingerprint, DifferentKernelIsOnlyNoted) {
   const auto differences = compare_fingerprints(of(kBase), of(with("kernel", "6.8")));
   ASSERT_EQ(differences.size(), 1U);

@@ -74,6 +74,7 @@ std::vector<Fact> machine_facts(const Inventory& inventory) {
   put_bool("cpu.boost", inventory.clocks.boost);
   put_bool("cpu.smt", inventory.clocks.smt_active);
   if (inventory.memory.total_bytes) put("memory.total_bytes", std::to_string(*inventory.memory.total_bytes));
+  if (inventory.cgroup.memory_limit_bytes) put("memory.limit_bytes", std::to_string(*inventory.cgroup.memory_limit_bytes));
   std::vector<std::string> devices, partitions;
   for (const GpuInfo& gpu : inventory.gpus) {
     devices.push_back(gpu.name);

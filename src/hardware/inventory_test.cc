@@ -80,6 +80,12 @@ TEST(Inventory, EmptyMachineIsUnknownNotZero) {
   EXPECT_EQ(fact(inventory, "cpu.limit_cores"), "");
   EXPECT_EQ(fact(inventory, "gpu.devices"), "none");
 }
+TEST(Inventory, AMemoryLimitOfTheCgroupIsAFactOnlyWhereThereIsOne) {
+  Inventory inventory;
+  EXPECT_EQ(fact(inventory, "memory.limit_bytes"), "");
+  inventory.cgroup.memory_limit_bytes = 157286400;
+  EXPECT_EQ(fact(inventory, "memory.limit_bytes"), "157286400");
+}
 TEST(Inventory, TheRankComesFromTheLauncherBeforeTheScheduler) {
   const auto job = of("xeon_powersave", {{"SLURM_PROCID", "0"}, {"SLURM_JOB_ID", "77"}, {"RANK", "5"}, {"WORLD_SIZE", "8"}}).job;
   EXPECT_EQ(job.rank, 5);

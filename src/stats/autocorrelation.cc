@@ -1,7 +1,9 @@
 #include "stats/autocorrelation.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
 #include <vector>
 
@@ -25,6 +27,24 @@ double lagged_product(std::span<const double> centred_series, std::int64_t lag) 
   return std::inner_product(shifted.begin(), shifted.end(), centred_series.begin(), 0.0);
 }
 
+constexpr std::size_t kLagsAtOnce = 8;
+
+// lagged_product() at this lag and the next ones, in one pass. Each sum keeps its own order, so the values are the same.
+std::array<double, kLagsAtOnce> lagged_products(std::span<const double> centred_series, std::int64_t first_lag) {
+  std::array<double, kLagsAtOnce> sums{};
+  const auto first = static_cast<std::size_t>(first_lag);
+  const std::size_t count = centred_series.size();
+  const std::size_t common = count > first + kLagsAtOnce - 1 ? count - (first + kLagsAtOnce - 1) : 0;
+  for (std::size_t i = 0; i < common; ++i) {
+    const double* later = centred_series.data() + i + first;
+    for (std::size_t k = 0; k < kLagsAtOnce; ++k) sums[k] += later[k] * centred_series[i];
+  }
+  for (std::size_t k = 0; k < kLagsAtOnce; ++k) {
+    for (std::size_t i = common; i + first + k < count; ++i) sums[k] += centred_series[i + first + k] * centred_series[i];
+  }
+  return sums;
+}
+
 // What rounding leaves of a constant series is no variance.
 bool is_constant(double sum_of_squares, std::span<const double> series) {
   const double largest =
@@ -42,8 +62,11 @@ CorrelationTime initial_sequence(std::span<const double> centred_series, double 
   const std::int64_t longest = std::min(count / 2, kLongestLag);
   CorrelationTime result{-1, longest < kLongestLag};
   double previous = 2;  // rho_0 + rho_1 is at most 2
+  std::array<double, kLagsAtOnce> products{};
   for (std::int64_t lag = 0; lag + 1 < std::max<std::int64_t>(longest, 2); lag += 2) {
-    const double pair = (lagged_product(centred_series, lag) + lagged_product(centred_series, lag + 1)) / variance_sum;
+    const auto at = static_cast<std::size_t>(lag) % kLagsAtOnce;
+    if (at == 0) products = lagged_products(centred_series, lag);
+    const double pair = (products[at] + products[at + 1]) / variance_sum;
     if (pair <= 0) {
       result.ended = true;
       break;

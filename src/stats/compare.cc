@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/numbers.h"
-#include "stats/autocorrelation.h"
 #include "stats/distributions.h"
 #include "stats/order_statistics.h"
 
@@ -55,12 +54,9 @@ struct Pooled {
   [[nodiscard]] SampleView view() const { return {values, effective_count}; }
 };
 
-Pooled pool(SessionSeries sessions) {
-  Pooled pooled;
-  for (const std::vector<double>& series : sessions) {
-    pooled.values.insert(pooled.values.end(), series.begin(), series.end());
-    pooled.effective_count += effective_sample_size(series);
-  }
+Pooled pool(SessionSeries sessions, double effective_count) {
+  Pooled pooled{{}, effective_count};
+  for (const std::vector<double>& series : sessions) pooled.values.insert(pooled.values.end(), series.begin(), series.end());
   return pooled;
 }
 
@@ -243,7 +239,7 @@ core::Result<Comparison> compare(SessionSeries a, SessionSeries b, const Compare
   result.between_sessions_assumed = !result.between_sessions_known && options.assumed_deviation_ratio > 0;
   add_interval(sides, options, result);
   result.verdict = judge(result.interval, options.threshold_ratio, options.lower_is_better);
-  const Pooled of_a = pool(a), of_b = pool(b);
+  const Pooled of_a = pool(a, sides.a.effective_count), of_b = pool(b, sides.b.effective_count);
   result.welch = welch_test(of_a.view(), of_b.view());
   result.rank = rank_test(of_a.view(), of_b.view());
   result.shift = shift_estimate(of_a.view(), of_b.view());

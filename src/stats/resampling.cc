@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/check.h"
 #include "stats/autocorrelation.h"
+#include "stats/block_resampler.h"
 #include "stats/moments.h"
 #include "stats/summary.h"
 
@@ -15,69 +15,25 @@ namespace {
 constexpr std::int64_t kFewestInner = 200;          // resamples of one session
 constexpr std::int64_t kInnerBudget = 200'000'000;  // values drawn for one session, so that long series stay cheap
 
-// Resamples as counts of sorted positions, so that a quantile is found without sorting again.
-class Resampler {
- public:
-  Resampler(std::span<const double> series, StatisticChoice choice) : choice_(choice), sorted_(series.size()) {
-    std::vector<std::size_t> order(series.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) { return series[x] < series[y]; });
-    position_.resize(series.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      sorted_[i] = series[order[i]];
-      position_[order[i]] = i;
-    }
-  }
-
-  double draw(std::int64_t block, core::Random& random) {
-    counts_.assign(sorted_.size(), 0);
-    const std::size_t n = sorted_.size();
-    for (std::size_t drawn = 0; drawn < n;) {
-      std::size_t at = random.below(n);
-      const std::size_t end = std::min(n, drawn + static_cast<std::size_t>(block));
-      for (; drawn < end; ++drawn) {
-        ++counts_[position_[at]];
-        if (++at == n) at = 0;
-      }
-    }
-    return choice_ ? quantile(*choice_) : mean();
-  }
-
- private:
-  [[nodiscard]] double mean() const {
-    double sum = 0;
-    for (std::size_t i = 0; i < sorted_.size(); ++i) sum += static_cast<double>(counts_[i]) * sorted_[i];
-    return sum / static_cast<double>(sorted_.size());
-  }
-
-  [[nodiscard]] double quantile(double probability) const {
-    const double place = probability * static_cast<double>(sorted_.size() - 1);
-    const auto below = static_cast<std::int64_t>(place);
-    std::int64_t seen = 0;
-    std::size_t i = 0;
-    while ((seen += counts_[i]) <= below) ++i;
-    std::size_t next = i;
-    if (seen == below + 1) {  // the following order statistic is another value
-      ++next;
-      while (next < sorted_.size() && counts_[next] == 0) ++next;
-      if (next == sorted_.size()) next = i;
-    }
-    return sorted_[i] + (place - static_cast<double>(below)) * (sorted_[next] - sorted_[i]);
-  }
-
-  StatisticChoice choice_;
-  std::vector<double> sorted_;
-  std::vector<std::size_t> position_;
-  std::vector<std::int64_t> counts_;
-};
-
 // The sessions of a side: their logs, and how each moves when its iterations are resampled.
 struct Sessions {
   std::vector<double> logs;
   std::vector<std::vector<double>> within;  // deviations of the log
   double within_variance = 0;               // mean
   double within_freedom = 0;
+  double effective_count = 0;
 };
+
+std::vector<double> resample_blocks(std::span<const double> series, double effective, StatisticChoice choice,
+                                    std::int64_t replicates, core::Random& random) {
+  const double time = static_cast<double>(series.size()) / effective;
+  const std::int64_t block = block_length(static_cast<std::int64_t>(series.size()), time);
+  BlockResampler resampler(series, choice);
+  std::vector<double> result;
+  result.reserve(static_cast<std::size_t>(replicates));
+  for (std::int64_t i = 0; i < replicates; ++i) result.push_back(resampler.draw(block, random));
+  return result;
+}
 
 Sessions resample_within(std::span<const std::vector<double>> sessions, StatisticChoice choice, std::int64_t replicates,
                          core::Random& random) {
@@ -88,11 +44,13 @@ Sessions resample_within(std::span<const std::vector<double>> sessions, Statisti
     AACO_CHECK(statistic > 0);
     const std::int64_t affordable = kInnerBudget / static_cast<std::int64_t>(series.size());
     const std::int64_t inner = std::max(kFewestInner, std::min(replicates / count, affordable));
-    std::vector<double> drawn = block_bootstrap(series, choice, inner, random);
+    const double effective = effective_sample_size(series);  // dear for long series: once per session
+    std::vector<double> drawn = resample_blocks(series, effective, choice, inner, random);
     for (double& value : drawn) value = std::log(value / statistic);
     result.logs.push_back(std::log(statistic));
     result.within_variance += variance_of(drawn) / static_cast<double>(count);
-    result.within_freedom += std::max(effective_sample_size(series) - 1, 0.0);
+    result.within_freedom += std::max(effective - 1, 0.0);
+    result.effective_count += effective;
     result.within.push_back(std::move(drawn));
   }
   return result;
@@ -118,13 +76,7 @@ std::int64_t block_length(std::int64_t count, double correlation_time) {
 std::vector<double> block_bootstrap(std::span<const double> series, StatisticChoice choice, std::int64_t replicates,
                                     core::Random& random) {
   AACO_CHECK(!series.empty());
-  const double time = static_cast<double>(series.size()) / effective_sample_size(series);
-  const std::int64_t block = block_length(static_cast<std::int64_t>(series.size()), time);
-  Resampler resampler(series, choice);
-  std::vector<double> result;
-  result.reserve(static_cast<std::size_t>(replicates));
-  for (std::int64_t i = 0; i < replicates; ++i) result.push_back(resampler.draw(block, random));
-  return result;
+  return resample_blocks(series, effective_sample_size(series), choice, replicates, random);
 }
 
 SideEstimate resample_side(std::span<const std::vector<double>> sessions, StatisticChoice choice, std::int64_t replicates,
@@ -135,6 +87,7 @@ SideEstimate resample_side(std::span<const std::vector<double>> sessions, Statis
   const double k = static_cast<double>(count);
   SideEstimate side;
   side.log_value = mean_of(own.logs);
+  side.effective_count = own.effective_count;
   side.between_known = count > 1 || elsewhere.has_value();
   side.degrees_of_freedom = std::max(own.within_freedom, 1.0);
   double stretch = 0, noise = 0;

@@ -28,6 +28,7 @@ struct SideEstimate {
   std::vector<double> deviations;  // resampled log_value - log_value
   double variance = 0;             // of the deviations
   double degrees_of_freedom = 1;
+  double effective_count = 0;   // what the iterations of all sessions are worth, independent ones (effective_sample_size())
   double between_variance = 0;  // of a session's log around log_value, what resampling within explains taken off
   bool between_known = false;
 };

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/random.h"
+#include "stats/block_resampler.h"
 #include "stats/resampling.h"
 
 namespace aaco::stats {
@@ -122,6 +125,30 @@ double scatter_of_mean(double correlation) {
 
 TEST(BlockBootstrap, ScatterOfIndependentValues) { EXPECT_NEAR(scatter_of_mean(0), 1, 0.12); }
 TEST(BlockBootstrap, ScatterOfCorrelatedValues) { EXPECT_NEAR(scatter_of_mean(0.6), 2, 0.35); }
+
+// Each resample by its definition, sorted, beside what is drawn with the same random numbers.
+void expect_sorted_resamples(std::span<const double> series, StatisticChoice choice, std::int64_t block) {
+  core::Random fast(5), plain(5);
+  BlockResampler resampler(series, choice);
+  for (int replicate = 0; replicate < 80; ++replicate) {
+    std::vector<double> drawn;
+    while (drawn.size() < series.size()) {
+      std::size_t at = plain.below(series.size());
+      for (std::int64_t i = 0; i < block && drawn.size() < series.size(); ++i) drawn.push_back(series[at++ % series.size()]);
+    }
+    EXPECT_NEAR(resampler.draw(block, fast), statistic_of(drawn, choice), 1e-9);
+  }
+}
+
+TEST(BlockBootstrap, EveryResampleIsThatOfItsDefinition) {
+  core::Random random(3);
+  std::vector<double> series;
+  for (int i = 0; i < 2000; ++i) series.push_back(std::floor(100 + 8 * random.normal()) + (i / 400) * 5);  // ties and steps
+  for (const StatisticChoice choice : {StatisticChoice{}, StatisticChoice{0.5}, StatisticChoice{0.9}, StatisticChoice{0.99}})
+    for (const std::int64_t block : {1, 7, 250, 2000}) expect_sorted_resamples(series, choice, block);
+  for (const std::int64_t block : {1, 2}) expect_sorted_resamples(std::vector<double>{3, 1, 2}, 0.99, block);
+  expect_sorted_resamples(std::vector<double>{4}, 0.5, 1);
+}
 
 TEST(BlockBootstrap, QuantileOfAConstantIsIt) {
   core::Random random(1);
