@@ -91,7 +91,8 @@ def fidelity(lake, checks):
     late = considered = excluded = 0
     for scheduled, sent, _ in rows:
         place = bisect.bisect_left(ends, scheduled)
-        near = windows[max(0, place - 1):place + 1]  # its own, and the one before, which may end late
+        # From the one before, which may end late, to that of the send: a wait may begin in the next one.
+        near = windows[max(0, place - 1):bisect.bisect_left(ends, sent or scheduled) + 1]
         if any(lost > STARVED * WINDOW_NS for _, lost in near):
             excluded += 1
             continue

@@ -224,6 +224,15 @@ TEST(Client, OpenLoopKeepsItsSchedule) {
   for (std::size_t i = 0; i < outcome.requests.size(); ++i)
     EXPECT_EQ(outcome.requests[i].scheduled_ns - outcome.start_ns, static_cast<std::int64_t>(i) * 10 * kMs);
 }
+// A client that is behind its schedule goes on reading: otherwise it opens a connection for each request that is due.
+TEST(Client, ReadsAnswersWhileRequestsAreDue) {
+  const FaultServer server;
+  const StageOutcome burst = load(server, "plain", Fixed(800, 1), {});
+  ASSERT_EQ(burst.requests.size(), 800U);
+  const auto first_end = std::min_element(burst.requests.begin(), burst.requests.end(),
+                                          [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; });
+  EXPECT_LT(first_end->end_ns, burst.requests.back().dispatched_ns);
+}
 // Coordinated omission: one at a time, 10 ms each, due each 2 ms. Request i waits 8 i ms; from its sending it takes 10 ms.
 TEST(Client, CapOnOpenRequestsDoesNotHideItsQueue) {
   const FaultServer server;

@@ -22,6 +22,9 @@ using Time = std::chrono::steady_clock::time_point;
 Time time_point(std::int64_t ns) { return Time(std::chrono::nanoseconds(ns)); }  // steady_clock is CLOCK_MONOTONIC
 
 constexpr std::int64_t kProgressNs = 250'000'000;
+// Requests are sent without a look at sockets and timers for no longer. A client that is behind its schedule otherwise reads
+// no answer and records no state of its own until it has caught up.
+constexpr std::int64_t kMaxSendingNs = 300'000;
 constexpr std::int64_t kLingerNs = 5'000'000'000;  // a response may end this long after its answer
 constexpr std::int64_t kMaxRetryDelayNs = 60'000'000'000;
 
@@ -60,6 +63,7 @@ struct Client::State final : Exchange::Host {
   void arm();
   void on_due();
   void fill();
+  void post_fill();
   void dispatch(Ready ready, std::int64_t scheduled_ns);
   void admit();
   void begin(Ready ready, RequestRecord record, bool fresh);
@@ -118,7 +122,9 @@ void Client::State::arm() {
 }
 
 void Client::State::on_due() {
-  while (next && outcome.start_ns + next->work.offset_ns <= monotonic_ns()) {
+  const std::int64_t begin = monotonic_ns();
+  for (std::int64_t now = begin; next && outcome.start_ns + next->work.offset_ns <= now; now = monotonic_ns()) {
+    if (now - begin > kMaxSendingNs) return asio::post(io, [this] { on_due(); });
     const std::int64_t scheduled = outcome.start_ns + next->work.offset_ns;
     dispatch(*std::exchange(next, std::nullopt), scheduled);
     prepare_next();
@@ -129,14 +135,21 @@ void Client::State::on_due() {
 // Closed loop.
 void Client::State::fill() {
   fill_posted = false;
+  const std::int64_t begin = monotonic_ns();
   while (next && open + retrying < *stage.concurrency) {
     const std::int64_t now = monotonic_ns();
+    if (now - begin > kMaxSendingNs) return post_fill();
     if (stage.duration_ns && now - outcome.start_ns >= *stage.duration_ns) next.reset();
     if (!next) break;
     dispatch(*std::exchange(next, std::nullopt), now);
     prepare_next();
   }
   finish_if_done();
+}
+
+void Client::State::post_fill() {
+  fill_posted = true;
+  asio::post(io, [this] { fill(); });
 }
 
 void Client::State::dispatch(Ready ready, std::int64_t scheduled_ns) {
@@ -213,10 +226,7 @@ void Client::State::on_ended(Exchange& exchange) {
     source->ended(record, exchange.answer());
   }
   admit();
-  if (stage.concurrency && !fill_posted) {
-    fill_posted = true;
-    asio::post(io, [this] { fill(); });
-  }
+  if (stage.concurrency && !fill_posted) post_fill();
   finish_if_done();
 }
 
