@@ -31,6 +31,13 @@ class Files(program.ProgramTest):
         self.assertEqual(outcome.code, 0, outcome.errors)
         return outcome.json()
 
+    def test_one_value_is_no_chart(self):
+        path = self.write('numbers.json', json.dumps([42.0]))
+        text = self.aaco('history', '--from', path).output
+        self.assertIn(': 1 value, 42', text)
+        self.assertNotIn('│', text)
+        self.assertIn('need at least 6 values, have 1', text)
+
     def one(self, values, *arguments):
         path = self.write('numbers.json', json.dumps(values))
         return self.history('--from', path, '--better', 'lower', *arguments)['series'][0]

@@ -110,9 +110,11 @@ void print_trend(const Context& context, const workflows::HistorySeries& series)
 }
 
 void print_series(const Context& context, const workflows::HistorySeries& series, bool chart) {
-  context.print(
-      fmt::format("{}{}{}: {} values\n", series.name, series.of.empty() ? "" : " of ", series.of, series.points.size()));
-  if (chart)
+  const std::size_t count = series.points.size();
+  const std::string values = count == 1 ? "1 value, " + report::format_quantity(series.points.front().value, series.unit)
+                                        : fmt::format("{} values", count);
+  context.print(fmt::format("{}{}{}: {}\n", series.name, series.of.empty() ? "" : " of ", series.of, values));
+  if (chart && count > 1)
     for (const auto& line : report::text_history(plot_of(series), std::min(context.width, 120), kChartHeight))
       context.print(line + "\n");
   if (series.trend)

@@ -38,7 +38,7 @@ function Series({ series }: { series: HistorySeries }) {
   return (
     <section class="section">
       <h2>{series.name}{series.of && <span class="quiet"> of {series.of}</span>}</h2>
-      {series.points.length > 0 && <Chart series={series} />}
+      {series.points.length > 1 ? <Chart series={series} /> : series.points.map((one) => <p key={0}>{prose(text(one.value, series.unit))} <span class="quiet">{day(one.time) || one.label}</span></p>)}
       {series.reason && <p class="quiet">No trend: {prose(series.reason)}</p>}
       {alarms.map((one) => <p key={one} class="alarm"><strong>!</strong> {prose(one)}</p>)}
       {series.trend && alarms.length === 0 && <p class="quiet">No alarms.</p>}
