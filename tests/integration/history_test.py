@@ -31,7 +31,7 @@ class Files(program.ProgramTest):
         self.assertEqual(outcome.code, 0, outcome.errors)
         return outcome.json()
 
-    def test_one_value_is_no_chart(self):
+    def test_one_value_has_no_chart(self):
         path = self.write('numbers.json', json.dumps([42.0]))
         text = self.aaco('history', '--from', path).output
         self.assertIn(': 1 value, 42', text)
