@@ -232,6 +232,18 @@ TEST(Elsewhere, WidensTheBoundsAndKeepsThoseOfTheSameLaboratory) {
   }
 }
 
+TEST(Lending, ProductsAreNotLentToAnotherMaker) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  DeviceFacts other = device("other_one");
+  const Kernel kernel{GemmShape{1, 512, 2048, 2048}, "bf16"};
+  EXPECT_EQ(estimate(kernel, other, &set)->level, Level::interpolated);
+  other.vendor = "other";
+  other.architecture = "other";
+  EXPECT_EQ(estimate(kernel, other, &set)->level, Level::theoretical);
+}
+
 TEST(Level, FarOutsideTheMeasuredRangeIsNotCalibrated) {
   AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
   CalibrationSet set;

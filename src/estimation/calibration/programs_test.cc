@@ -69,6 +69,42 @@ TEST(Programs, UnseenKernelIsNotCalibrated) {
   }
 }
 
+// Of a table that names no kernels.
+std::vector<Measurement> unnamed() {
+  std::vector<Measurement> rows;
+  for (Measurement row : decoding())
+    if (row.kernel.program == "fast:one") {
+      row.kernel.program.clear();
+      rows.push_back(std::move(row));
+    }
+  return rows;
+}
+
+TEST(Programs, LentToAKernelNobodyMeasuredTheBoundIsWiderUpwards) {
+  AACO_CALIBRATED(fitted, calibrate(decoding(), device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  const auto known = estimate(asked("slow:two"), device("acme_two"), &set).value();
+  const auto unseen = estimate(asked("third:x"), device("acme_two"), &set).value();
+  EXPECT_GT(unseen.upper / unseen.seconds, 1.3 * known.upper / known.seconds);
+  EXPECT_THAT(unseen.explanation.method, HasSubstr("no measurements of third:x"));
+}
+
+TEST(Programs, ASisterThatMeasuredTheKernelGoesBeforeAnOwnTableWithoutIt) {
+  AACO_CALIBRATED(own, calibrate(unnamed(), device("acme_two"), quick()));
+  CalibrationSet set;
+  set.add(own, device("acme_two"));
+  const auto alone = estimate(asked("slow:two"), device("acme_two"), &set).value();
+  EXPECT_EQ(alone.level, Level::interpolated) << "which kernels were measured is not known";
+  AACO_CALIBRATED(sister, calibrate(decoding(), device(), quick()));
+  set.add(std::move(sister), device());
+  const auto made = estimate(asked("slow:two"), device("acme_two"), &set).value();
+  EXPECT_EQ(made.level, Level::interpolated);
+  EXPECT_THAT(made.source, HasSubstr("acme_one"));
+  EXPECT_NEAR(made.seconds / alone.seconds, 2, 0.5);
+  EXPECT_EQ(estimate(asked(""), device("acme_two"), &set)->level, Level::calibrated);
+}
+
 TEST(Programs, PromptsSayNothingOfDecoding) {
   AACO_CALIBRATED(fitted, calibrate(decoding(), device(), quick()));
   CalibrationSet set;
