@@ -25,6 +25,14 @@ mode_t access_of(const std::string& folder) {
   return ::stat(folder.empty() ? "." : folder.c_str(), &info) == 0 ? info.st_mode & 0777 : 0700;
 }
 
+// Devices and pipes take bytes as they are; renaming a file over one would put that file in the place of the device. A link is
+// replaced, not followed, except below /dev (/dev/stdout).
+bool is_written_in_place(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return false;
+  return S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode) || (S_ISLNK(info.st_mode) && path.starts_with("/dev/"));
+}
+
 }  // namespace
 
 Status write_all(int fd, std::string_view bytes, const std::string& path) {
@@ -63,6 +71,11 @@ Result<std::string> read_file(const std::string& path, std::int64_t limit_bytes)
 }
 
 Status write_file_atomic(const std::string& path, std::string_view bytes) {
+  if (is_written_in_place(path)) {
+    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC));
+    if (!file.valid()) return fail_errno(errno, path);
+    return write_all(file.get(), bytes, path);
+  }
   std::string temporary = path + ".XXXXXX";
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file.valid()) return fail_errno(errno, path);
