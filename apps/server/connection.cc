@@ -95,6 +95,7 @@ void Connection::parse_head() {
     const std::string_view bytes(static_cast<const char*>(buffer_.data().data()), buffer_.size());
     const std::size_t used = parser_->put(buffer_.data(), error);
     folded_ = folded_ || has_folded_line(bytes.substr(0, used));
+    if (used > kMaxHeadBytes) error = http::error::header_limit;  // Beast looks only while it waits for more
     buffer_.consume(used);
   }
   if (error != http::error::need_more) return on_head(error);

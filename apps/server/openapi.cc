@@ -208,6 +208,7 @@ core::Result<Response> get_openapi(const Call&, const Site& site) {
   AACO_ASSIGN(Json schemas, Json::parse(kSchemas));
   Json paths = Json::object();
   for (const Route& route : site.routes) {
+    if (site.fleet == nullptr && route.pattern.starts_with("/api/v1/fleet")) continue;  // this server shows none
     Json operations = paths[route.pattern].is_object() ? paths[route.pattern] : Json::object();
     paths.set(route.pattern, operations.set(core::to_lower(route.method), operation_of(route)));
   }

@@ -181,7 +181,9 @@ TEST(OpenApi, DescribesEveryRoute) {
   const auto document = core::Json::parse(response->body);
   ASSERT_TRUE(document);
   std::set<std::string> ids;
+  EXPECT_FALSE((*document)["paths"].contains("/api/v1/fleet")) << "this server shows none";
   for (const Route& route : routes) {
+    if (route.pattern.starts_with("/api/v1/fleet")) continue;
     const core::Json& operation = (*document)["paths"][route.pattern][core::to_lower(route.method)];
     EXPECT_EQ(operation["summary"].text(), route.summary);
     EXPECT_TRUE(ids.insert(std::string(operation["operationId"].text())).second) << operation["operationId"].text();

@@ -34,7 +34,7 @@ const std::vector<Parameter> kListed = {
      .fallback = "100"}};
 
 const std::vector<Parameter> kTimed = {
-    {.name = "search", .description = "Part of the name"},
+    {.name = "search", .description = "Part of the name or of the operator type; case is ignored"},
     {.name = "offset", .description = "Rows to skip, from the longest", .kind = Kind::whole, .high = kMaxOffset, .fallback = "0"},
     {.name = "limit", .description = "Maximum number of rows", .kind = Kind::whole, .low = 1, .high = 1000, .fallback = "100"}};
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/strings.h"
 #include "report/render.h"
 #include "server/handlers.h"
 #include "workflows/explain.h"
@@ -17,14 +18,18 @@ struct Rows {
   std::size_t found = 0;
 };
 
-// The rows from `offset` of those whose `name` has the text of `search` in it.
+bool has_text(const Json& row, std::string_view member, const std::string& text) {
+  return core::to_lower(row[member].text()).find(text) != std::string::npos;
+}
+
+// The rows from `offset` of those whose name or group (operator type, family) has the text of `search` in it; case is ignored.
 Rows page_of(const Json& rows, const Call& call) {
   const auto offset = static_cast<std::size_t>(call.whole("offset").value_or(0));
   const auto limit = static_cast<std::size_t>(call.whole("limit").value_or(100));
-  const std::string search = call.text("search");
+  const std::string search = core::to_lower(call.text("search"));
   Rows out;
   for (const Json& row : rows.items()) {
-    if (row["name"].text().find(search) == std::string_view::npos) continue;
+    if (!has_text(row, "name", search) && !has_text(row, "group", search)) continue;
     if (out.found >= offset && out.found < offset + limit) out.page.push(row);
     ++out.found;
   }
@@ -59,6 +64,9 @@ core::Result<Response> get_session_timeline(const Call& call, const Site& site) 
   AACO_ASSIGN(const std::string path, session_path(call, site));
   AACO_ASSIGN(const auto timeline, workflows::session_timeline(path, call.text("range"), call.whole("pixels").value_or(1000),
                                                                site.services.paths));
+  if (timeline.window.tracks.empty())
+    return core::fail(core::ErrorCode::not_found, "this session has no trace in that range",
+                      "imported traces and 'aaco record --profile' have one; iterations and nodes of a run are in its report");
   return json_response(workflows::to_json(timeline));
 }
 

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "core/handles.h"
+#include "core/special_file.h"
 
 namespace aaco::core {
 namespace fs = std::filesystem;
@@ -23,14 +24,6 @@ tl::unexpected<Error> fail_code(const std::error_code& error, const std::string&
 mode_t access_of(const std::string& folder) {
   struct stat info {};
   return ::stat(folder.empty() ? "." : folder.c_str(), &info) == 0 ? info.st_mode & 0777 : 0700;
-}
-
-// Devices and pipes take bytes as they are; renaming a file over one would put that file in the place of the device. A link is
-// replaced, not followed, except below /dev (/dev/stdout).
-bool is_written_in_place(const std::string& path) {
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0) return false;
-  return S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode) || (S_ISLNK(info.st_mode) && path.starts_with("/dev/"));
 }
 
 }  // namespace

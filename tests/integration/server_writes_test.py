@@ -1,6 +1,8 @@
 """What clients may change and add over HTTP: notes, uploads, TLS; and the same machine seen from another one with `aaco top URL`."""
 import http.client
 import json
+import pathlib
+import shlex
 import shutil
 import signal
 import socket
@@ -250,14 +252,14 @@ class TlsTest(WritesCase):
 
 
 class Terminal:
-    """A program in tmux, 100 columns wide."""
+    """A program in tmux."""
 
-    def __init__(self, test, command):
+    def __init__(self, test, command, columns=100):
         if not shutil.which('tmux'):
             test.skipTest('skipped, no tmux')
         self.test = test
         self.tmux = ['tmux', '-S', str(test.folder / f'tmux-{test.id()[-12:]}'), '-f', '/dev/null']
-        subprocess.run([*self.tmux, 'new-session', '-d', '-x', '100', '-y', '30', command], check=True)
+        subprocess.run([*self.tmux, 'new-session', '-d', '-x', str(columns), '-y', '30', command], check=True)
         test.addCleanup(subprocess.run, [*self.tmux, 'kill-server'], capture_output=True, check=False)
 
     def press(self, key):
@@ -293,6 +295,32 @@ class TopKeysTest(WritesCase):
         terminal.wait_for('r record')
         terminal.press('r')
         terminal.wait_for('no process is watched')
+
+
+    def test_a_line_as_wide_as_the_terminal_is_whole(self):
+        recording = subprocess.Popen([program.PROGRAM, '-q', '--sessions', str(self.lake), 'record', '--no-report', '--', 'sleep', '100'])
+        self.addCleanup(recording.wait)
+        self.addCleanup(recording.terminate)
+        terminal = Terminal(self, f'{program.PROGRAM} --sessions {self.lake} top --refresh 0.2')
+        shown = terminal.wait_for('record sleep')
+        line = next(one for one in shown.splitlines() if one.startswith('record sleep'))
+        self.assertRegex(line, r'  \d+:\d\d$')
+        self.assertEqual(len(line), 100)
+
+    def test_gpus_at_every_width(self):
+        machine = pathlib.Path(__file__).parents[1] / 'fixtures/machines/epyc_mi300x/sys'
+        inside = ['unshare', '--mount', '--', 'sh', '-c']
+        if not shutil.which('unshare') or subprocess.run([*inside, f'mount --bind {machine} /sys'], capture_output=True, check=False).returncode != 0:
+            self.skipTest('skipped, no right to mount a fake machine')
+        for columns in (60, 100, 200):
+            terminal = Terminal(self, shlex.join([*inside, f'mount --bind {machine} /sys && exec {program.PROGRAM} --sessions {self.lake} top --refresh 0.2']), columns)
+            shown = terminal.wait_for('GPU')
+            for text in ('GPU  use', 'memory', 'power', 'temp', 'clock', '141 W', '44 °C', '132 MHz'):
+                self.assertIn(text, shown, columns)
+            self.assertEqual('throttled' in shown, columns >= 80)
+            self.assertLessEqual(max(len(line) for line in shown.splitlines()), columns)
+            terminal.press('q')
+            subprocess.run([*terminal.tmux, 'kill-server'], capture_output=True, check=False)
 
 
 class RemoteTopTest(WritesCase):

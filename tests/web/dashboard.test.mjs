@@ -66,6 +66,20 @@ describeDashboard('the dashboard', { answer, begin: (options) => { mode = option
     await tab.waitForSelector('text=Not available');
     assert.match(await tab.locator('main').innerText(), /no session 'missing'[\s\S]*Hint: use an id/);
   });
+  on('a page in a frame scrolls alone', `#/session/${all[7].id}`, {}, async (tab) => {
+    const sides = await tab.evaluate(() => [document.querySelector('.frame').getBoundingClientRect().bottom, innerHeight, document.documentElement.scrollHeight]);
+    assert.ok(sides[0] <= sides[1] && sides[2] <= sides[1], `one scroll bar: ${sides}`);
+  });
+  on('a phone shows each session as a block', '', { width: 375 }, async (tab) => {
+    const heights = await tab.evaluate(() => [...document.querySelectorAll('tbody tr')].slice(0, 50).map((row) => row.getBoundingClientRect().height));
+    assert.ok(Math.max(...heights) < 110, `${Math.max(...heights)} px`);
+  });
+  on('two columns from 1,800 px', '#/history?metric=p50&model=resnet50', { width: 1800 }, async (tab) => {
+    await tab.waitForSelector('.history-line');
+    assert.equal(await tab.evaluate(() => getComputedStyle(document.querySelector('.history-columns')).gridTemplateColumns.split(' ').length), 2);
+    await tab.setViewportSize({ width: 1780, height: 900 });
+    assert.equal(await tab.evaluate(() => getComputedStyle(document.querySelector('.history-columns')).display), 'block');
+  });
   on('draws a history with its changes', '#/history?metric=p50&model=resnet50', {}, async (tab) => {
     await tab.waitForSelector('.history-line');
     assert.equal(await tab.locator('.history-alarm').count(), 1);

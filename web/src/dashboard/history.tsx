@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { linear, padded, ticks } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
-import { plural, prose, text } from '../format/quantity.ts';
+import { kNoBreak, plural, prose, scaleFor, text } from '../format/quantity.ts';
 import { metricWords } from '../model/verdict.ts';
 import { type History as Answer, type HistorySeries, useAnswer } from './api.ts';
 import { hashOf, type Place } from './place.ts';
@@ -14,6 +14,14 @@ const kMetrics = ['p50', 'p90', 'p99', 'mean', 'throughput.items_per_second', 'm
 
 const day = (time: string | undefined) => time?.slice(0, 10) ?? '';
 
+// Values of an axis, with as many digits as tell them apart.
+function tickTexts(at: number[], unit: string): string[] {
+  const { factor, unit: shown } = scaleFor(Math.max(...at.map(Math.abs)), unit);
+  const step = Math.abs((at[1] ?? 0) - (at[0] ?? 0)) / factor || 1;
+  const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+  return at.map((one) => `${(one / factor).toFixed(digits)}${kNoBreak}${shown}`.trimEnd());
+}
+
 function Chart({ series }: { series: HistorySeries }) {
   const values = series.points.map((one) => one.value);
   const low = Math.min(...values);
@@ -22,15 +30,17 @@ function Chart({ series }: { series: HistorySeries }) {
   const shown = padded({ low, high });
   const x = linear({ low: 0, high: Math.max(1, values.length - 1) }, kAxis + kEdge, width - kEdge);
   const y = linear(shown, kHeight - kEdge, kEdge);
+  const marks = ticks(shown, 4);
+  const texts = tickTexts(marks, series.unit);
   const first = series.points[0];
   const last = series.points[series.points.length - 1];
   return (
     <figure ref={box} class="history-plot">
       <svg width={width} height={kHeight} role="img" aria-label={`${series.name}: ${plural(values.length, 'value')}, ${text(low, series.unit)} to ${text(high, series.unit)}`}>
-        {ticks(shown, 4).map((at) => (
+        {marks.map((at, index) => (
           <g key={at}>
             <line class="history-grid" x1={kAxis} x2={width} y1={y(at)} y2={y(at)} />
-            <text class="history-tick" x={kAxis - 8} y={y(at) + 4} text-anchor="end">{text(at, series.unit)}</text>
+            <text class="history-tick" x={kAxis - 8} y={y(at) + 4} text-anchor="end">{texts[index]}</text>
           </g>
         ))}
         {series.trend?.changes.map((one) => <line key={one.index} class={one.alarm ? 'history-alarm' : 'history-change'} x1={x(one.index)} x2={x(one.index)} y1={0} y2={kHeight} />)}

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { duration, plural } from '../format/quantity.ts';
 import { type SessionLine, type SessionList, useAnswer } from './api.ts';
+import { ScrollBox } from '../components/scroll_box.tsx';
 import { hashOf, type Place } from './place.ts';
 import { Empty, Loading, Refused } from './states.tsx';
 
@@ -76,7 +77,7 @@ export function Sessions({ place }: { place: Place }) {
         {b ? <a class="action" href={hashOf('compare', { a, b })}>Compare A and B</a> : <span class="quiet">Tick two sessions to compare them.</span>}
       </div>
       {list.found === 0 ? <p>No session matches. <a href={hashOf('sessions')}>Show all</a></p> : (
-        <div class="table-scroll">
+        <ScrollBox label="Sessions">
           <table class="session-list">
             <caption class="unseen">Sessions, newest first</caption>
             <thead><tr><th scope="col"><span class="unseen">Compare</span></th><th scope="col">Session</th><th scope="col">Workload</th><th scope="col" class="right">Median</th>
@@ -87,7 +88,7 @@ export function Sessions({ place }: { place: Place }) {
               return <LaterRows key={`${query} ${offset}`} query={query} offset={offset} count={Math.min(kPage, list.found - offset)} ticked={ticked} tick={tick} />;
             })}
           </table>
-        </div>
+        </ScrollBox>
       )}
     </>
   );
