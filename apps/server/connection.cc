@@ -83,6 +83,7 @@ void Connection::read_head() {
   request_.peer = peer_;
   parser_.emplace();
   folded_ = false;
+  head_bytes_ = 0;
   limit_head(*parser_);
   transport_->tcp().expires_after(kHeadTime);
   parse_head();
@@ -95,7 +96,8 @@ void Connection::parse_head() {
     const std::string_view bytes(static_cast<const char*>(buffer_.data().data()), buffer_.size());
     const std::size_t used = parser_->put(buffer_.data(), error);
     folded_ = folded_ || has_folded_line(bytes.substr(0, used));
-    if (used > kMaxHeadBytes) error = http::error::header_limit;  // Beast looks only while it waits for more
+    head_bytes_ += used;
+    if (head_bytes_ > kMaxHeadBytes) error = http::error::header_limit;  // Beast looks at one line at a time
     buffer_.consume(used);
   }
   if (error != http::error::need_more) return on_head(error);

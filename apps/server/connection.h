@@ -64,6 +64,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool keep_alive_ = false;
   bool idle_ = true;
   bool folded_ = false;  // the head has a folded line
+  std::size_t head_bytes_ = 0;
 };
 
 // What damaged or refused a request's bytes.

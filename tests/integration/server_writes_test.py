@@ -251,6 +251,23 @@ class TlsTest(WritesCase):
         self.refused(self.aaco('serve', '--port', 0, '--tls-cert', self.cert, '--tls-key', self.key), 3, 'accessible', 'chmod 600')
 
 
+class PartsTest(WritesCase):
+    def test_kernels_and_timeline_of_a_trace(self):
+        session = self.imported('trace.json', 'parts')
+        server = self.serve()
+        base = f'/api/v1/sessions/{session}'
+        status, text, _ = server.ask(f'{base}/kernels?search=CIJK')
+        answer = json.loads(text)
+        self.assertEqual((status, answer['found'], answer['whole']), (200, 1, 'trace'))
+        self.assertEqual(answer['kernels'], self.aaco('report', session, '--json').json()['time']['kernels'])
+        self.assertEqual(json.loads(server.ask(f'{base}/kernels?search=none')[1])['found'], 0)
+        self.assertEqual(json.loads(server.ask(f'{base}/kernels?offset=1')[1])['kernels'], [])
+        status, text, _ = server.ask(f'{base}/timeline?range=0us..1ms&pixels=10')
+        self.assertEqual(status, 200, text)
+        names = {row['name'] for track in json.loads(text)['tracks'] for row in track['rows']}
+        self.assertIn(import_test.KERNEL['name'], names)
+
+
 class Terminal:
     """A program in tmux."""
 
@@ -258,7 +275,7 @@ class Terminal:
         if not shutil.which('tmux'):
             test.skipTest('skipped, no tmux')
         self.test = test
-        self.tmux = ['tmux', '-S', str(test.folder / f'tmux-{test.id()[-12:]}'), '-f', '/dev/null']
+        self.tmux = ['tmux', '-S', str(test.folder / f'tmux-{test.id()[-12:]}-{columns}'), '-f', '/dev/null']
         subprocess.run([*self.tmux, 'new-session', '-d', '-x', str(columns), '-y', '30', command], check=True)
         test.addCleanup(subprocess.run, [*self.tmux, 'kill-server'], capture_output=True, check=False)
 
@@ -298,10 +315,11 @@ class TopKeysTest(WritesCase):
 
 
     def test_a_line_as_wide_as_the_terminal_is_whole(self):
-        recording = subprocess.Popen([program.PROGRAM, '-q', '--sessions', str(self.lake), 'record', '--no-report', '--', 'sleep', '100'])
+        lake = self.folder / 'watched'
+        recording = subprocess.Popen([program.PROGRAM, '-q', '--sessions', str(lake), 'record', '--no-report', '--', 'sleep', '100'])
         self.addCleanup(recording.wait)
         self.addCleanup(recording.terminate)
-        terminal = Terminal(self, f'{program.PROGRAM} --sessions {self.lake} top --refresh 0.2')
+        terminal = Terminal(self, f'{program.PROGRAM} --sessions {lake} top --refresh 0.2')
         shown = terminal.wait_for('record sleep')
         line = next(one for one in shown.splitlines() if one.startswith('record sleep'))
         self.assertRegex(line, r'  \d+:\d\d$')
