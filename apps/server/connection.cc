@@ -28,7 +28,8 @@ void fill(Message& message, const Response& response, unsigned version, bool clo
   message.version(version);
   message.result(static_cast<unsigned>(response.status));
   message.set(http::field::content_type, response.type);
-  message.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'self'");  // the dashboard frames pages, and refusals in their place
+  message.set("Content-Security-Policy",
+              "default-src 'none'; frame-ancestors 'self'");  // the dashboard frames pages, and refusals in their place
   for (const auto& [name, value] : kHeaders) message.set(name, value);
   for (const auto& [name, value] : response.headers) message.set(name, value);
   message.keep_alive(!close);
@@ -101,11 +102,12 @@ void Connection::parse_head() {
     buffer_.consume(used);
   }
   if (error != http::error::need_more) return on_head(error);
-  transport_->async_read_some(buffer_.prepare(kReadBytes), [self = shared_from_this()](beast::error_code failed, std::size_t count) {
-    if (failed) return self->on_head(failed);
-    self->buffer_.commit(count);
-    self->parse_head();
-  });
+  transport_->async_read_some(buffer_.prepare(kReadBytes),
+                              [self = shared_from_this()](beast::error_code failed, std::size_t count) {
+                                if (failed) return self->on_head(failed);
+                                self->buffer_.commit(count);
+                                self->parse_head();
+                              });
 }
 
 void Connection::on_head(beast::error_code error) {

@@ -17,7 +17,7 @@ namespace aaco::server {
 inline constexpr std::chrono::seconds kHeadTime{10};  // for a whole head, waiting for it included, and for a TLS handshake
 inline constexpr std::chrono::seconds kBodyTime{10};
 inline constexpr std::chrono::seconds kWriteTime{60};
-inline constexpr std::size_t kReadBytes = 4096;  // at a time, of a head
+inline constexpr std::size_t kReadBytes = 4096;        // at a time, of a head
 inline constexpr std::chrono::seconds kLingerTime{2};  // for what a client still sends after a refusal
 
 class Reception;

@@ -207,8 +207,9 @@ Json operation_of(const Route& route) {
 core::Result<Response> get_openapi(const Call&, const Site& site) {
   AACO_ASSIGN(Json schemas, Json::parse(kSchemas));
   Json paths = Json::object();
+  const bool fleet = site.fleet != nullptr && site.fleet->has_fleet();
   for (const Route& route : site.routes) {
-    if (site.fleet == nullptr && route.pattern.starts_with("/api/v1/fleet")) continue;  // this server shows none
+    if (!fleet && route.pattern.starts_with("/api/v1/fleet")) continue;
     Json operations = paths[route.pattern].is_object() ? paths[route.pattern] : Json::object();
     paths.set(route.pattern, operations.set(core::to_lower(route.method), operation_of(route)));
   }

@@ -62,8 +62,8 @@ core::Result<Response> get_session_nodes(const Call& call, const Site& site) { r
 
 core::Result<Response> get_session_timeline(const Call& call, const Site& site) {
   AACO_ASSIGN(const std::string path, session_path(call, site));
-  AACO_ASSIGN(const auto timeline, workflows::session_timeline(path, call.text("range"), call.whole("pixels").value_or(1000),
-                                                               site.services.paths));
+  AACO_ASSIGN(const auto timeline,
+              workflows::session_timeline(path, call.text("range"), call.whole("pixels").value_or(1000), site.services.paths));
   if (timeline.window.tracks.empty())
     return core::fail(core::ErrorCode::not_found, "this session has no trace in that range",
                       "imported traces and 'aaco record --profile' have one; iterations and nodes of a run are in its report");
@@ -78,8 +78,7 @@ core::Result<Response> get_session_telemetry(const Call& call, const Site& site)
   Json series = Json::array();
   for (const Json& one : report["telemetry"].items())
     if (wanted.empty() || std::find(wanted.begin(), wanted.end(), one["metric"].text()) != wanted.end()) series.push(one);
-  return json_response(
-      Json::object({{"schema_version", 1}, {"session", model.session.id.text}, {"series", std::move(series)}}));
+  return json_response(Json::object({{"schema_version", 1}, {"session", model.session.id.text}, {"series", std::move(series)}}));
 }
 
 }  // namespace aaco::server

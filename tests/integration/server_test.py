@@ -212,6 +212,7 @@ class ServeTest(program.ProgramTest):
         self.assertEqual(document['openapi'], '3.1.0')
         paths = document['paths']
         self.assertIn('/api/v1/sessions/{session}/report', paths)
+        self.assertNotIn('/api/v1/fleet', paths)  # the page asks for none then
         fill = {'/api/v1/diff': '?a={}&b={}'.format(*self.ids), '/api/v1/diff.html': '?a={}&b={}'.format(*self.ids), '/api/v1/history': '?metric=p50', '/api/v1/predictions': '?model=mlp&hardware=MI300X', '/api/v1/fleet/heat': '?metric=power_watts'}
         job = self.server.json('/api/v1/jobs/analyze', method='POST', body='{"model": "no-such-model"}', Content_Type='application/json')[1]
         schemas = document['components']['schemas']
