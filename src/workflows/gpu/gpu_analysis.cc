@@ -46,7 +46,7 @@ class Analyser {
         sink_(sink),
         services_(services),
         stored_(names_, sink),
-        levels_(options.levels, names_, sink),
+        levels_(options.levels, path, names_, sink),
         launches_(core::join_path(path, ".spill")),
         steps_(names_),
         books_(books),
@@ -129,7 +129,7 @@ class Analyser {
       if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
     }
     calls_ = nullptr, schedule_ = nullptr;
-    AACO_TRY(levels_.finish(path_));
+    AACO_TRY(levels_.finish());
     attribution_ = attributor.finish();
     return launches_.status();
   }
