@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 
 #include "analytics/gaps.h"
 #include "analytics/queue_depth.h"
@@ -19,7 +20,9 @@ struct DeviceState {
   trace::NameId last_name = {};  // of the work that ended last
   std::int64_t last_end_ns = INT64_MIN, busy_since_ns = INT64_MIN;
   std::int64_t repeated_kernels = 0;
-  bool has_kernels = false;  // at least one so far
+  std::int64_t early_kernels = 0, earliest_ns = 0;  // that start before the call that launched them; the longest lead
+  bool has_kernels = false;                         // at least one so far
+  std::set<std::int32_t> ranks;                     // whose work it runs
 };
 
 }  // namespace aaco::workflows
