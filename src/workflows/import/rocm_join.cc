@@ -58,7 +58,10 @@ void RocmJoin::done(const importers::grouping::RocmPlace& place, const std::stri
     run.kernels_pass = place.pass;
     run.kernels_from_table = table == RocmTable::kernels;
   }
-  if (counts.counters > 0) (run.kernels_pass.value_or(place.pass) == place.pass ? run.own_counters : run.other_counters) = true;
+  // rocprof-compute runs the program for counters only: all of its files are passes for them.
+  const bool counts_only = result.account.source == "rocprof_compute";
+  const bool of_kernels = counts_only || run.kernels_pass.value_or(place.pass) == place.pass;
+  if (counts.counters > 0) (of_kernels ? run.own_counters : run.other_counters) = true;
   trace::Account& account = result.account;
   if (is_document(table) && account.kept > 0) documents_.try_emplace({place.run, place.pass}, name);
   if (result.host.empty()) result.host = place.host;
