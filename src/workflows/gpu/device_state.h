@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 
@@ -23,6 +24,14 @@ struct DeviceState {
   std::int64_t early_kernels = 0, earliest_ns = 0;  // that start before the call that launched them; the longest lead
   bool has_kernels = false;                         // at least one so far
   std::set<std::int32_t> ranks;                     // whose work it runs
+
+  // Older traces have whole microseconds.
+  static constexpr std::int64_t kRoundingNs = 1'000;
+  void note_kernel(std::int64_t start_ns, std::int64_t launch_ns) {
+    if (launch_ns - start_ns <= kRoundingNs) return;
+    ++early_kernels;
+    earliest_ns = std::max(earliest_ns, launch_ns - start_ns);
+  }
 };
 
 }  // namespace aaco::workflows

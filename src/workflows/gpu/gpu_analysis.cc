@@ -21,6 +21,7 @@
 #include "workflows/gpu/node_kernels.h"
 #include "workflows/gpu/rank_times.h"
 #include "workflows/gpu/repeated_kernels.h"
+#include "workflows/gpu/stored_rows.h"
 #include "workflows/gpu/timeline_watch.h"
 #include "workflows/session/row_puller.h"
 #include "workflows/timeline_levels.h"
@@ -29,6 +30,7 @@ namespace aaco::workflows {
 namespace {
 
 using analytics::attribution::Launch;
+using analytics::trace_time::DeviceTimeFold;
 using analytics::trace_time::LaunchSpan;
 using analytics::trace_time::WorkKind;
 using Device = DeviceState;
@@ -36,7 +38,6 @@ using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
 constexpr std::size_t kMaxStoredSteps = 1'000'000;
 constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
-constexpr std::int64_t kRoundingNs = 1'000;              // older traces have whole microseconds
 
 class Analyser {
  public:
@@ -136,8 +137,9 @@ class Analyser {
   }
 
   Device& device(const DeviceKey& key) {
-    if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
-    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention)}).first->second;
+    const auto known = devices_.find(key);
+    return known != devices_.end() ? known->second
+                                   : devices_.try_emplace(key, Device{DeviceTimeFold(options_.convention)}).first->second;
   }
   // Ranks that share a GPU are one device, under the rank that used it first.
   DeviceKey place_of(std::int32_t rank, std::int64_t number) {
@@ -156,14 +158,11 @@ class Analyser {
     const auto family = groups_.add(row);
     const bool collective = family == analytics::fingerprint::Family::collective;
     work_.add(row, family, shaped);
-    if (launch != nullptr && launch->start_ns - row.start_ns > kRoundingNs) {
-      ++place.early_kernels;
-      place.earliest_ns = std::max(place.earliest_ns, launch->start_ns - row.start_ns);
-    }
+    if (launch != nullptr) place.note_kernel(row.start_ns, launch->start_ns);
     if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
     const analytics::trace_time::Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns,
                                            row.end_ns, span_of(launch)};
-    return add_work(key, row.rank, work, row.name, launch, false, first_of(row.name));
+    return add_work(key, row.rank, work, row.name, launch, false, seen_kernels_.insert(row.name.value).second);
   }
 
   core::Status add_copy(const trace::CopyRow& row) {
@@ -174,15 +173,11 @@ class Analyser {
     return add_work(key, row.rank, {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true, false);
   }
 
-  // Whether this is the kernel's first execution in the trace.
-  bool first_of(trace::NameId kernel) { return seen_kernels_.insert(kernel.value).second; }
-
   static std::optional<LaunchSpan> span_of(const Launch* launch) {
     return launch == nullptr ? std::nullopt : std::optional(LaunchSpan{launch->start_ns, launch->end_ns});
   }
   [[nodiscard]] bool is_graph(trace::NameId api) const { return analytics::attribution::is_graph_launch(names_.text(api)); }
 
-  // `rank`: whose work it is.
   core::Status add_work(const DeviceKey& key, std::int32_t rank, const analytics::trace_time::Work& work, trace::NameId name,
                         const Launch* launch, bool is_copy, bool is_first) {
     Device& place = device(key);
@@ -290,21 +285,8 @@ class Analyser {
   }
 
   void store() {
-    for (trace::AttributionRow row : attribution_.rows) {
-      row.node_name = stored_(row.node_name);
-      row.operator_name = stored_(row.operator_name);
-      row.kernel_name = stored_(row.kernel_name);
-      row.launch = stored_(row.launch);
-      row.method = stored_(row.method);
-      sink_.add(row);
-    }
-    for (trace::KernelGroupRow row : groups_.rows()) {
-      row.kernel_name = stored_(row.kernel_name);
-      row.family = stored_(row.family);
-      row.library = stored_(row.library);
-      row.parameters = stored_(row.parameters);
-      sink_.add(row);
-    }
+    store_rows(attribution_.rows, stored_, sink_);
+    store_rows(groups_.rows(), stored_, sink_);
     for (const GpuOfTrace& gpu : result_.gpus) store_rates(gpu.rates, names_, sink_);
     if (!options_.keep_steps) return;
     result_.has_device_steps = device_steps_.store(stored_(names_.intern(kDeviceStep)), sink_);
@@ -395,7 +377,7 @@ class Analyser {
   RepeatedKernels repeated_;
   const GpuBooks& books_;
   analytics::gaps::GapExplainer gaps_;
-  std::unordered_set<std::uint32_t> seen_kernels_;  // ids of names
+  std::unordered_set<std::uint32_t> seen_kernels_;  // names of those that ran in the trace before
   TimelineWatch timeline_;
   KernelGroups groups_;
   GpuWork work_;
