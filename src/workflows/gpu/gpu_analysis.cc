@@ -21,6 +21,7 @@
 #include "workflows/gpu/node_kernels.h"
 #include "workflows/gpu/rank_times.h"
 #include "workflows/gpu/repeated_kernels.h"
+#include "workflows/gpu/stored_rows.h"
 #include "workflows/gpu/timeline_watch.h"
 #include "workflows/session/row_puller.h"
 #include "workflows/timeline_levels.h"
@@ -29,6 +30,7 @@ namespace aaco::workflows {
 namespace {
 
 using analytics::attribution::Launch;
+using analytics::trace_time::DeviceTimeFold;
 using analytics::trace_time::LaunchSpan;
 using analytics::trace_time::WorkKind;
 using Device = DeviceState;
@@ -46,7 +48,7 @@ class Analyser {
         sink_(sink),
         services_(services),
         stored_(names_, sink),
-        levels_(options.levels, names_, sink),
+        levels_(options.levels, path, names_, sink),
         launches_(core::join_path(path, ".spill")),
         steps_(names_),
         books_(books),
@@ -129,59 +131,65 @@ class Analyser {
       if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
     }
     calls_ = nullptr, schedule_ = nullptr;
-    AACO_TRY(levels_.finish(path_));
+    AACO_TRY(levels_.finish());
     attribution_ = attributor.finish();
     return launches_.status();
   }
 
   Device& device(const DeviceKey& key) {
-    if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
-    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention)}).first->second;
+    const auto known = devices_.find(key);
+    return known != devices_.end() ? known->second
+                                   : devices_.try_emplace(key, Device{DeviceTimeFold(options_.convention)}).first->second;
+  }
+  // Ranks that share a GPU are one device, under the rank that used it first.
+  DeviceKey place_of(std::int32_t rank, std::int64_t number) {
+    const DeviceKey key(options_.same_machine ? owners_.try_emplace(number, rank).first->second : rank, number);
+    Device& place = device(key);
+    if (place.ranks.empty() || options_.same_machine) place.ranks.insert(rank);
+    return key;
   }
 
   // `shaped`: whose operator has the kernel's shapes.
   core::Status add_kernel(const trace::KernelRow& row, const Launch* launch, const Launch* shaped) {
-    const DeviceKey key(row.rank, row.device);
+    const DeviceKey key = place_of(row.rank, row.device);
     Device& place = device(key);
     if (options_.find_steps) steps_.add_kernel(row);
     if (repeated_.add(row)) ++place.repeated_kernels;
     const auto family = groups_.add(row);
     const bool collective = family == analytics::fingerprint::Family::collective;
     work_.add(row, family, shaped);
+    if (launch != nullptr) place.note_kernel(row.start_ns, launch->start_ns);
     if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
     const analytics::trace_time::Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns,
                                            row.end_ns, span_of(launch)};
-    return add_work(key, place, work, row.name, launch, false, first_of(row.name));
+    return add_work(key, row.rank, work, row.name, launch, false, seen_kernels_.insert(row.name.value).second);
   }
 
   core::Status add_copy(const trace::CopyRow& row) {
-    const DeviceKey key(row.rank, row.device);
+    const DeviceKey key = place_of(row.rank, row.device);
     device(key).copies.add(row);
     const Launch* launch = launches_.find(row.rank, row.correlation_id);
     const WorkKind kind = row.kind == memset_ ? WorkKind::memset : WorkKind::copy;
-    return add_work(key, device(key), {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true,
-                    false);
+    return add_work(key, row.rank, {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true, false);
   }
-
-  // Whether this is the kernel's first execution in the trace.
-  bool first_of(trace::NameId kernel) { return seen_kernels_.insert(kernel.value).second; }
 
   static std::optional<LaunchSpan> span_of(const Launch* launch) {
     return launch == nullptr ? std::nullopt : std::optional(LaunchSpan{launch->start_ns, launch->end_ns});
   }
   [[nodiscard]] bool is_graph(trace::NameId api) const { return analytics::attribution::is_graph_launch(names_.text(api)); }
 
-  core::Status add_work(const DeviceKey& key, Device& place, const analytics::trace_time::Work& work, trace::NameId name,
+  core::Status add_work(const DeviceKey& key, std::int32_t rank, const analytics::trace_time::Work& work, trace::NameId name,
                         const Launch* launch, bool is_copy, bool is_first) {
+    Device& place = device(key);
     const auto idle = place.fold.add(work);
     if (place.last_end_ns == INT64_MIN) place.busy_since_ns = work.start_ns;
-    if (launch != nullptr) device_steps_.add(key.first, launch->start_ns, work.start_ns, work.end_ns);
+    if (launch != nullptr) device_steps_.add(rank, launch->start_ns, work.start_ns, work.end_ns);
     if (is_first && launch != nullptr && launch->end_ns - launch->start_ns >= analytics::gaps::kLongLaunchNs)
-      gaps_.note_first_launch(key.first, launch->start_ns);
-    timeline_.add_work(key.first, work.start_ns, work.end_ns);
+      gaps_.note_first_launch(rank, launch->start_ns);
+    timeline_.add_work(rank, work.start_ns, work.end_ns);
     if (idle && timeline_.has_timeline() && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
-      analytics::gaps::Gap gap{key.first, key.second, idle->start_ns,      idle->end_ns,      place.last_name,
-                               name,      {},         place.busy_since_ns, !place.has_kernels};
+      analytics::gaps::Gap gap{rank, key.second, idle->start_ns,      idle->end_ns,      place.last_name,
+                               name, {},         place.busy_since_ns, !place.has_kernels};
       place.busy_since_ns = idle->end_ns;
       if (launch != nullptr)
         gap.launch = {launch->start_ns, launch->end_ns, launch->thread_id, launch->api, is_copy, is_graph(launch->api), is_first};
@@ -220,7 +228,7 @@ class Analyser {
     return tracelake::scan_table<trace::KernelCounterRow>(path_, names_, [&](std::span<const trace::KernelCounterRow> rows) {
       for (const auto& row : rows) {
         work_.add(row);
-        timeline_.add(row);
+        if (!options_.counters_apart) timeline_.add(row);
       }
       return go_on();
     });
@@ -277,21 +285,8 @@ class Analyser {
   }
 
   void store() {
-    for (trace::AttributionRow row : attribution_.rows) {
-      row.node_name = stored_(row.node_name);
-      row.operator_name = stored_(row.operator_name);
-      row.kernel_name = stored_(row.kernel_name);
-      row.launch = stored_(row.launch);
-      row.method = stored_(row.method);
-      sink_.add(row);
-    }
-    for (trace::KernelGroupRow row : groups_.rows()) {
-      row.kernel_name = stored_(row.kernel_name);
-      row.family = stored_(row.family);
-      row.library = stored_(row.library);
-      row.parameters = stored_(row.parameters);
-      sink_.add(row);
-    }
+    store_rows(attribution_.rows, stored_, sink_);
+    store_rows(groups_.rows(), stored_, sink_);
     for (const GpuOfTrace& gpu : result_.gpus) store_rates(gpu.rates, names_, sink_);
     if (!options_.keep_steps) return;
     result_.has_device_steps = device_steps_.store(stored_(names_.intern(kDeviceStep)), sink_);
@@ -338,22 +333,27 @@ class Analyser {
       gpu.device = key.second;
       gpu.metric_device = shared ? number++ : key.second;
       gpu.time = device.fold.finish();
-      gpu.coverage = attribution_.coverage[key];
-      gpu.known_family_ns = groups_.known_family_ns(key);
+      gpu.ranks.assign(device.ranks.begin(), device.ranks.end());
+      for (const std::int32_t rank : gpu.ranks) {
+        gpu.coverage += attribution_.coverage[{rank, key.second}];
+        gpu.known_family_ns += groups_.known_family_ns({rank, key.second});
+      }
       gpu.queue = device.queue.finish();
       gpu.repeated_kernels = device.repeated_kernels;
+      gpu.early_kernels = device.early_kernels;
+      gpu.earliest_ns = device.earliest_ns;
       gpu.gaps = std::move(device.gaps.causes);
       gpu.copy_kinds = device.copies.to_json(names_);
       gpu.idle_causes = idle_causes_of(device.gaps, books_.causes, names_);
-      work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites,
-                  gpu.kernel_limits, gpu.rates);
+      work_.place(device.ranks, key.second, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline,
+                  gpu.sites, gpu.kernel_limits, gpu.rates);
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
-    result_.no_timeline = timeline_.finish(result_.gpus);
-    if (!result_.no_timeline || result_.no_timeline->reason != "merged-runs") compare_ranks();
-    if (const auto& none = result_.no_timeline)
-      std::erase_if(result_.metrics, [&](const auto& one) { return is_unknown_without(*none, one.id); });
+    result_.no_timeline = timeline_.finish(result_.gpus, !options_.processes_differ);
+    const auto& none = result_.no_timeline;
+    if (!none || (none->reason != "merged-runs" && none->reason != "separate-windows")) compare_ranks();
+    if (none) std::erase_if(result_.metrics, [&](const auto& one) { return is_unknown_without(*none, one.id); });
     store();
     AACO_TRY(store_collective_calls(path_, sink_));
     return std::move(result_);
@@ -371,12 +371,13 @@ class Analyser {
   RowPuller<trace::ApiCallRow>* calls_ = nullptr;  // these during the walk
   RowPuller<trace::SchedEventRow>* schedule_ = nullptr;
   std::map<DeviceKey, Device> devices_;
+  std::map<std::int64_t, std::int32_t> owners_;  // by device, where ranks may share it: the rank that used it first
   analytics::steps::StepFinder steps_;
   DeviceSteps device_steps_;
   RepeatedKernels repeated_;
   const GpuBooks& books_;
   analytics::gaps::GapExplainer gaps_;
-  std::unordered_set<std::uint32_t> seen_kernels_;  // ids of names
+  std::unordered_set<std::uint32_t> seen_kernels_;  // names of those that ran in the trace before
   TimelineWatch timeline_;
   KernelGroups groups_;
   GpuWork work_;

@@ -122,6 +122,13 @@ Json gpu_json(const GpuOfTrace& gpu, bool has_timeline) {
                            {"idle_causes", idle_causes_json(gpu)},
                            {"kernel_durations", durations_json(gpu.time.duration_bins)},
                            {"streams", streams_json(gpu.time)}});
+  if (gpu.ranks.size() > 1) {
+    Json ranks = Json::array();
+    for (const std::int32_t rank : gpu.ranks) ranks.push(rank);
+    out.set("shared_by_ranks", std::move(ranks));
+  }
+  if (gpu.early_kernels > 0)
+    out.set("kernels_before_launch", Json::object({{"count", gpu.early_kernels}, {"longest_lead_ns", gpu.earliest_ns}}));
   out.set_if("idle_explained_ratio", Json(explained_ratio(gpu)));
   if (!gpu.copy_kinds.items().empty()) out.set("copy_kinds", gpu.copy_kinds);
   out.set_if("launch", launch_json(gpu.time.launch));
