@@ -22,6 +22,7 @@
 #include "workflows/captured_launch.h"
 #include "workflows/gpu/gpu_rates.h"
 #include "workflows/gpu/idle_cause_names.h"
+#include "workflows/gpu/work_findings.h"
 #include "workflows/gpu_roofline.h"
 #include "workflows/gpu_sites.h"
 #include "workflows/graph_nodes.h"
@@ -66,6 +67,7 @@ struct GpuOfTrace {
   GpuSites sites;
   GpuRates rates;
   core::Json kernel_limits;  // what limits its kernels (workflows/gpu/kernel_limits.h)
+  WorkFindings findings;
 };
 
 struct GpuAnalysis {

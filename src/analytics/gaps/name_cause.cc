@@ -153,11 +153,14 @@ std::optional<CauseIndex> GapExplainer::scheduled_cause(const Candidate& candida
   return candidate.disk.overlap_ns > candidate.asleep.overlap_ns ? book_->own().disk : book_->own().sleep;
 }
 
-// The innermost frame that has half of the cause's time.
+// The innermost frame that has half of the cause's time; of the network the outermost, since its client is what the program
+// knows.
 const GapExplainer::Call* GapExplainer::evidence_of(const Gap& gap, std::int64_t thread_id, const HostShare& share) const {
   const Call* found = nullptr;
   std::int64_t longest = 0;
+  const bool outermost = book_->at(share.cause).id == "network";
   for (const Call& call : calls_) {
+    if (outermost && 2 * longest >= share.time_ns) break;
     if (!call.cause || call.rank != gap.rank || frame_of(call, gap).cause != share.cause) continue;
     if (call.thread_id != thread_id && !call.is_overhead() && !book_->at(share.cause).any_thread) continue;
     const std::int64_t overlap = overlap_of(call.start_ns, call.end_ns, gap);
@@ -197,6 +200,7 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   if (length <= 0) return;
   if (gap.launch) launching_[gap.rank] = gap.launch->thread_id;
   const auto thread = launching_.find(gap.rank);
+  if (thread == launching_.end() && name_unlinked(gap, out)) return;
   const std::int64_t until = gap.launch ? std::clamp(gap.launch->end_ns, gap.start_ns, gap.end_ns) : gap.end_ns;
   auto& shares = out.host;
   struct NamedFrame {

@@ -10,6 +10,7 @@
 #include "trace/stored_names.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu/analysis_columns.h"
+#include "workflows/gpu/captured_names.h"
 #include "workflows/gpu/collective_calls.h"
 #include "workflows/gpu/device_state.h"
 #include "workflows/gpu/device_steps.h"
@@ -23,6 +24,7 @@
 #include "workflows/gpu/repeated_kernels.h"
 #include "workflows/gpu/stored_rows.h"
 #include "workflows/gpu/timeline_watch.h"
+#include "workflows/gpu/work_watch.h"
 #include "workflows/session/row_puller.h"
 #include "workflows/timeline_levels.h"
 
@@ -36,9 +38,7 @@ using analytics::trace_time::WorkKind;
 using Device = DeviceState;
 using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
-constexpr std::size_t kMaxStoredSteps = 1'000'000;
-constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
-
+constexpr std::int64_t kMaxStoredSteps = 1'000'000, kRowsBetweenQuestions = 1 << 16;  // of whether to go on
 class Analyser {
  public:
   Analyser(const std::string& path, const GpuAnalysisOptions& options, trace::Sink& sink, const Services& services,
@@ -102,11 +102,7 @@ class Analyser {
   core::Status walk() {
     services_.progress("analysing device timelines");
     memset_ = names_.intern("memset");
-    analytics::attribution::CaptureMap captures;
-    for (const CapturedLaunch& captured : options_.captures)
-      captures.push_back({names_.intern(captured.kernel), names_.intern(captured.operator_name), names_.intern(captured.marker),
-                          names_.intern(captured.shaped_operator), names_.intern(captured.arguments), captured.shaped_start_ns,
-                          captured.graph});
+    auto captures = capture_map_of(options_.captures, names_);
     result_.has_captures = !captures.empty();
     analytics::attribution::KernelAttributor attributor(names_, launches_, std::move(captures), std::move(node_names_));
     AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(path_, names_, without_registers()));
@@ -159,6 +155,7 @@ class Analyser {
     const bool collective = family == analytics::fingerprint::Family::collective;
     work_.add(row, family, shaped);
     if (launch != nullptr) place.note_kernel(row.start_ns, launch->start_ns);
+    watch_.add(row, family);
     if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
     const analytics::trace_time::Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns,
                                            row.end_ns, span_of(launch)};
@@ -176,7 +173,6 @@ class Analyser {
   static std::optional<LaunchSpan> span_of(const Launch* launch) {
     return launch == nullptr ? std::nullopt : std::optional(LaunchSpan{launch->start_ns, launch->end_ns});
   }
-  [[nodiscard]] bool is_graph(trace::NameId api) const { return analytics::attribution::is_graph_launch(names_.text(api)); }
 
   core::Status add_work(const DeviceKey& key, std::int32_t rank, const analytics::trace_time::Work& work, trace::NameId name,
                         const Launch* launch, bool is_copy, bool is_first) {
@@ -187,12 +183,15 @@ class Analyser {
     if (is_first && launch != nullptr && launch->end_ns - launch->start_ns >= analytics::gaps::kLongLaunchNs)
       gaps_.note_first_launch(rank, launch->start_ns);
     timeline_.add_work(rank, work.start_ns, work.end_ns);
+    watch_.add(key, work);
     if (idle && timeline_.has_timeline() && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
       analytics::gaps::Gap gap{rank, key.second, idle->start_ns,      idle->end_ns,      place.last_name,
                                name, {},         place.busy_since_ns, !place.has_kernels};
       place.busy_since_ns = idle->end_ns;
       if (launch != nullptr)
-        gap.launch = {launch->start_ns, launch->end_ns, launch->thread_id, launch->api, is_copy, is_graph(launch->api), is_first};
+        gap.launch = {launch->start_ns, launch->end_ns, launch->thread_id,
+                      launch->api,      is_copy,        analytics::attribution::is_graph_launch(names_.text(launch->api)),
+                      is_first};
       AACO_TRY(explain(gap, place));
     }
     place.has_kernels = place.has_kernels || !is_copy;
@@ -279,8 +278,9 @@ class Analyser {
   }
 
   void count_step(const trace::IterationRow& row) {
-    if (stored_steps_.size() < kMaxStoredSteps) stored_steps_.push_back(row);
+    if (std::ssize(stored_steps_) < kMaxStoredSteps) stored_steps_.push_back(row);
     ++iterations_[row.rank];
+    watch_.add(row);
     steps_time_[row.rank] += row.duration_ns;
   }
 
@@ -323,9 +323,9 @@ class Analyser {
   core::Result<GpuAnalysis> finish() {
     for (const auto& row : result_.steps.iterations) count_step(row);
     work_.finish(groups_.rows());
-    std::map<std::int64_t, int> sharing;
-    for (const auto& [key, device] : devices_) ++sharing[key.second];
-    const bool shared = std::any_of(sharing.begin(), sharing.end(), [](const auto& entry) { return entry.second > 1; });
+    std::set<std::int64_t> numbers;
+    for (const auto& one : devices_) numbers.insert(one.first.second);
+    const bool shared = numbers.size() < devices_.size();
     std::int64_t number = 0;
     for (auto& [key, device] : devices_) {
       GpuOfTrace gpu;
@@ -345,8 +345,11 @@ class Analyser {
       gpu.gaps = std::move(device.gaps.causes);
       gpu.copy_kinds = device.copies.to_json(names_);
       gpu.idle_causes = idle_causes_of(device.gaps, books_.causes, names_);
-      work_.place(device.ranks, key.second, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline,
-                  gpu.sites, gpu.kernel_limits, gpu.rates);
+      const auto* seen = seen_device(options_.devices, key.first, key.second);
+      work_.place(device.ranks, key.second, seen, services_, gpu.roofline, gpu.sites, gpu.kernel_limits, gpu.rates);
+      gpu.findings = watch_.finish(key, gpu.time, seen != nullptr ? seen->units.value_or(0) : 0, names_);
+      AACO_ASSIGN(gpu.findings.lead,
+                  watch_.lead_time(path_, key.first, gpu.time, timeline_.host_start(key.first), books_.causes));
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
@@ -381,6 +384,7 @@ class Analyser {
   TimelineWatch timeline_;
   KernelGroups groups_;
   GpuWork work_;
+  WorkWatch watch_;
   std::set<std::uint32_t> node_names_;
   std::vector<trace::IterationRow> stored_steps_;
   std::int64_t graph_nodes_ = 0;

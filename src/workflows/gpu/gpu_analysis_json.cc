@@ -135,6 +135,7 @@ Json gpu_json(const GpuOfTrace& gpu, bool has_timeline) {
   out.set_if("queue_depth", queue_json(gpu.queue));
   out.set("roofline", to_json(gpu.roofline));
   out.set_if("kernel_limits", gpu.kernel_limits);
+  out.set_if("findings", to_json(gpu.findings));
   out.set("sites", to_json(gpu.sites, static_cast<double>(gpu.time.kernel_sum_ns)));
   return out;
 }

@@ -72,6 +72,13 @@ class TimelineWatch {
     auto& span = spans_.try_emplace(rank, analytics::trace_time::RankSpan{start_ns, end_ns}).first->second;
     span = {std::min(span.start_ns, start_ns), std::max(span.end_ns, end_ns)};
   }
+  // The first event of the rank's host.
+  [[nodiscard]] std::optional<std::int64_t> host_start(std::int32_t rank) const {
+    std::optional<std::int64_t> first;
+    for (const auto& [process, span] : processes_)
+      if (process.first == rank) first = std::min(first.value_or(span.start_ns), span.start_ns);
+    return first;
+  }
   // Of what is known so far.
   [[nodiscard]] bool has_timeline() const { return !none_; }
 

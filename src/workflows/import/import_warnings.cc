@@ -3,6 +3,7 @@
 #include "analytics/attribution_obstacle.h"
 #include "analytics/stray_work.h"
 #include "core/numbers.h"
+#include "workflows/gpu/work_warnings.h"
 
 namespace aaco::workflows {
 namespace {
@@ -108,6 +109,7 @@ std::vector<trace::Warning> trace_warnings(const GpuAnalysis& analysis) {
   warn_of_graph(analysis, warnings);
   warn_of_times(analysis, warnings);
   warn_of_timeline(analysis, warnings);
+  warn_of_work(analysis, warnings);
   if (analysis.has_device_steps)
     warnings.push_back(
         {"import.device_steps",
