@@ -69,7 +69,7 @@ export AACO_REGISTRY=$out/registry AACO_SESSIONS=$out/sessions NO_COLOR=1
 start=$SECONDS
 names=() states=() reasons=() spans=()
 left() { local rest=$((seconds - (SECONDS - start))); echo $((rest > 1 ? rest : 1)); }
-quoted() { printf '%s' "$1" | tr '\n\t' '  ' | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&"/'; }
+quoted() { printf '%s\n' "$1" | tr '\t' ' ' | tr -d '\000-\037' | { tr -d '\n'; echo; } | sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&"/' | tr -d '\n'; }
 note() { # NAME STATE REASON BEGAN
   names+=("$1") states+=("$2") reasons+=("$3") spans+=($((SECONDS - $4)))
   printf '%-10s %-7s %4d s  %s\n' "$1" "$2" $((SECONDS - $4)) "$3"

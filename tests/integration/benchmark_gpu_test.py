@@ -186,5 +186,29 @@ class Refuses(GpuTest):
         self.assertEqual(ran.returncode, 0)
 
 
+class Proof(GpuTest):
+    """scripts/gpu_proof.sh, which runs everything that needs a GPU on a machine without a compiler."""
+
+    def proof(self, out, **variables):
+        script = pathlib.Path(__file__).resolve().parents[2] / 'scripts/gpu_proof.sh'
+        ran = subprocess.run([script, '--out', self.folder / out, '--seconds', '240'], capture_output=True, text=True, check=False, timeout=300,
+                             env=os.environ | {'AACO_PROGRAM': program.PROGRAM, 'AACO_PYTHON': '/bin/false'} | variables)
+        return ran, json.loads((self.folder / out / 'gpu_proof.json').read_text())
+
+    def test_without_a_gpu_every_part_says_what_is_missing(self):
+        ran, document = self.proof('none', AACO_GPU_LIBRARIES=str(STANDS / 'nothing'))
+        self.assertEqual(ran.returncode, 77, ran.stdout + ran.stderr)
+        parts = {part['part']: part for part in document['parts']}
+        self.assertEqual(len(parts), 8)
+        for name in ('probe', 'benchmark', 'calibrate', 'validate', 'hooks', 'pytorch'):
+            self.assertEqual(parts[name]['state'], 'absent')
+            self.assertIn('libcuda.so.1 not found', parts[name]['reason'])
+
+    def test_lost_device_fails_its_parts(self):
+        ran, document = self.proof('lost', AACO_GPU_LIBRARIES=str(STANDS / 'cuda'), STANDIN_LOST_AFTER='0')
+        self.assertEqual(ran.returncode, 1, ran.stdout + ran.stderr)
+        self.assertIn('failed', {part['state'] for part in document['parts'] if part['part'] == 'benchmark'})
+
+
 if __name__ == '__main__':
     unittest.main()
