@@ -37,7 +37,6 @@ aaco::report::ReportModel traced() {
   using Timeline = aaco::report::TraceTimeline;
   aaco::report::ReportModel model = imported();
   model.session.phases = {{"trace", 1'000, 41'001'000}};
-  model.metrics.push_back({"latency.p50_ns", 41e6, "ns", {}, {}});  // of the one step
   Timeline trace{1'000, 41'000'000, 123, {}, {}, {"", "grid 4 x 1 x 1, block 256 x 1 x 1", R"({"Input Dims":[[2,3],[3,4]]})"},
                  {}};
   trace.tracks = {

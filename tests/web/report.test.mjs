@@ -195,10 +195,6 @@ describe('the report page', { skip: chromiumMissing }, () => {
   on('draws intervals of several latencies', 'cpu', {}, async (page) => {
     assert.equal(await page.locator('#latency .forest-line').count(), 5);
   });
-  on('draws no axis for a single latency', 'traced', {}, async (page) => {
-    assert.equal(await page.locator('#latency .quantiles tbody tr').count(), 1);
-    assert.equal(await page.locator('#latency .forest-line').count(), 0);
-  });
   on('leaves a gap where telemetry was not measured', 'gpu', {}, async (page) => {
     const path = await page.locator('#telemetry path.line').first().getAttribute('d');
     assert.equal(path.split('M').length - 1, 2);
