@@ -286,6 +286,14 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   const Call* call = evidence_of(gap, thread->second, first);
   if (call == nullptr) return;
   out.host_frame = call->name;
+  if (book_->at(first.cause).id == "network") {  // as of named frames: the client, and what it waits in
+    const Call* client = call;
+    for (const Call& inner : calls_)
+      if (inner.rank == gap.rank && inner.thread_id == client->thread_id && inner.start_ns >= call->start_ns &&
+          inner.end_ns <= client->end_ns && 2 * overlap_of(inner.start_ns, inner.end_ns, gap) >= first.time_ns)
+        call = &inner;
+    if (call != client) out.host_frame = chain_of({client, call});
+  }
   if (decision.cause != Cause::host_late || decision.evidence_is_launch) return;
   out.row.evidence = call->name;
   out.row.evidence_start_ns = call->start_ns;
