@@ -51,7 +51,7 @@ pack() { # the program, its own libraries, its data, and the shared libraries th
   done
   cp "$here/gpu_proof.sh" .
   cd "$stage" || exit 1
-  tar -cJf "$1" aaco-gpu-proof || exit 1
+  tar -c aaco-gpu-proof | xz -1 -T0 >"$1" || exit 1
   size=$(stat -c %s "$1")
   echo "$1: $size bytes"
   [ "$size" -le $max ] || { echo "gpu_proof: the archive is larger than $max bytes" >&2; exit 1; }
