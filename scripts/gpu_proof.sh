@@ -33,7 +33,7 @@ fi
 [ -x "$program" ] || { echo "gpu_proof: $program is missing; hint: scripts/run_demo.sh builds it" >&2; exit 3; }
 
 pack() { # the program, its own libraries, its data, and the shared libraries that it is linked to except the C library's
-  local stage build max=62914560
+  local build max=62914560
   build=$(cd "$(dirname "$program")/.." && pwd)
   stage=$(mktemp -d)
   trap 'rm -rf "$stage"' EXIT
