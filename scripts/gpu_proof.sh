@@ -33,7 +33,7 @@ fi
 [ -x "$program" ] || { echo "gpu_proof: $program is missing; hint: scripts/run_demo.sh builds it" >&2; exit 3; }
 
 pack() { # the program, its own libraries, its data, and the shared libraries that it is linked to except the C library's
-  local stage build max=62914560
+  local build max=62914560
   build=$(cd "$(dirname "$program")/.." && pwd)
   stage=$(mktemp -d)
   trap 'rm -rf "$stage"' EXIT
@@ -51,7 +51,7 @@ pack() { # the program, its own libraries, its data, and the shared libraries th
   done
   cp "$here/gpu_proof.sh" .
   cd "$stage" || exit 1
-  tar -cJf "$1" aaco-gpu-proof || exit 1
+  tar -c aaco-gpu-proof | xz -1 -T0 >"$1" || exit 1
   size=$(stat -c %s "$1")
   echo "$1: $size bytes"
   [ "$size" -le $max ] || { echo "gpu_proof: the archive is larger than $max bytes" >&2; exit 1; }

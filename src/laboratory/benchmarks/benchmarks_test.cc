@@ -257,8 +257,9 @@ TEST_F(JournalTest, TablesListOperatorAndSource) {
   const auto tables = write_tables(folder_.path(), "acme").value();
   EXPECT_EQ(tables.size(), 4U);
   const auto text = [&](const char* name) { return core::read_file(core::join_path(folder_.path(), name)).value(); };
-  EXPECT_EQ(text("gemm_float32.csv"),
-            "device,dtype,batch,m,n,k,latency_us,power_w,clock_mhz,source\nacme,float32,1,1,8,4,110,321.5,," + journal.run_id() + "\n")
+  EXPECT_EQ(
+      text("gemm_float32.csv"),
+      "device,dtype,batch,m,n,k,latency_us,power_w,clock_mhz,source\nacme,float32,1,1,8,4,110,321.5,," + journal.run_id() + "\n")
       << "the median of both visits less the call's own 10 us";
   EXPECT_THAT(text("depthwise_float32.csv"), HasSubstr("acme,float32,NCHW,1,6,8,8,6,3,3,1x1,1x1,1x1,6,100,,,"));
   EXPECT_THAT(text("models_float32.csv"), HasSubstr("acme,mlp,FP32,4,width=7,,,5,3000,500,"));
