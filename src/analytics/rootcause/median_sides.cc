@@ -15,7 +15,8 @@ Side of_median(Side side, double median) {
   side.call_ns = median;
   side.of_median = true;
   side.account->wall_ns = median;
-  side.account->wait_ns = side.account->blocked_ns = side.account->unexplained_ns = std::nullopt;
+  side.account->wait_ns = side.account->blocked_ns = std::nullopt;
+  side.account->unexplained_ns = median - *side.account->cpu_ns;
   return side;
 }
 

@@ -68,6 +68,7 @@ TEST(MedianSides, NothingIsNotKnownAsZero) {
   ASSERT_TRUE(sides);
   EXPECT_FALSE(sides->a.account->wait_ns);
   EXPECT_FALSE(sides->b.account->blocked_ns);
+  EXPECT_DOUBLE_EQ(*sides->b.account->cpu_ns + *sides->b.account->unexplained_ns, sides->b.account->wall_ns);
 }
 
 TEST(MedianSides, RefusedWhereTheMeansTellTheSame) { EXPECT_FALSE(median_sides(loaded(261, 10), loaded(324, 12), 262, 325)); }
