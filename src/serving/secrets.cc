@@ -46,6 +46,12 @@ std::string_view secret_of(std::string_view header_value) {
   return space == std::string_view::npos ? header_value : header_value.substr(space + 1);
 }
 
+std::vector<std::string_view> secrets_of(const std::vector<std::pair<std::string, std::string>>& headers) {
+  std::vector<std::string_view> secrets;
+  for (const auto& [name, value] : headers) secrets.push_back(secret_of(value));
+  return secrets;
+}
+
 std::string without_secrets(std::string message, const std::vector<std::string_view>& secrets, std::string_view body) {
   for (const std::string_view secret : secrets) remove_secret(message, secret);
   const auto request = message.size() < kShortestRun ? core::Result<core::Json>(core::Json()) : core::Json::parse(body);

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace aaco::serving {
@@ -15,5 +16,7 @@ std::string without_secrets(std::string message, const std::vector<std::string_v
 
 // The secret part of a header's value: "Bearer KEY" has KEY.
 std::string_view secret_of(std::string_view header_value);
+// Of each (name, value); the views are of `headers`.
+std::vector<std::string_view> secrets_of(const std::vector<std::pair<std::string, std::string>>& headers);
 
 }  // namespace aaco::serving

@@ -29,6 +29,10 @@ TEST(Secrets, NamesOfOptionsStay) {
 TEST(Secrets, ShortValuesStay) { EXPECT_EQ(without_secrets("1 of 10 failed", {"1"}, "{}"), "1 of 10 failed"); }
 TEST(Secrets, NonJsonBody) { EXPECT_EQ(without_secrets("a message of some length", {}, "hello"), "a message of some length"); }
 TEST(Secrets, OfABearer) { EXPECT_EQ(secret_of("Bearer sk-abc"), "sk-abc"); }
+TEST(Secrets, OfHeaders) {
+  const std::vector<std::pair<std::string, std::string>> headers = {{"Authorization", "Bearer sk-abc"}, {"X-Key", "k"}};
+  EXPECT_EQ(secrets_of(headers), (std::vector<std::string_view>{"sk-abc", "k"}));
+}
 TEST(Secrets, OfAPlainValue) { EXPECT_EQ(secret_of("abc"), "abc"); }
 
 }  // namespace

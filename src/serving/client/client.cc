@@ -80,7 +80,9 @@ struct Client::State final : Exchange::Host {
   void on_ended(Exchange& exchange) override;
   void on_released(Exchange& exchange, bool reusable) override;
   void on_stale(Exchange& exchange) override;
-  [[nodiscard]] std::string cleaned(std::string message, const Work& work) const override;
+  [[nodiscard]] std::string cleaned(std::string message, const Work& work) const override {
+    return without_secrets(std::move(message), secrets_of(route.target.headers), work.body);
+  }
 
   Route route;
   ClientOptions options;
@@ -271,12 +273,6 @@ void Client::State::on_stale(Exchange& exchange) {
   begin({.work = exchange.work(), .text = exchange.request_text()}, std::move(record), true);
   --progress.sent;
   on_released(exchange, false);
-}
-
-std::string Client::State::cleaned(std::string message, const Work& work) const {
-  std::vector<std::string_view> secrets;
-  for (const auto& [name, value] : route.target.headers) secrets.push_back(secret_of(value));
-  return without_secrets(std::move(message), secrets, work.body);
 }
 
 void Client::State::arm_tick(std::int64_t due_ns) {
