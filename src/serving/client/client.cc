@@ -12,6 +12,7 @@
 #include "serving/client/exchange.h"
 #include "serving/client/model_list.h"
 #include "serving/client/own_state.h"
+#include "serving/secrets.h"
 
 namespace aaco::serving {
 namespace {
@@ -79,6 +80,9 @@ struct Client::State final : Exchange::Host {
   void on_ended(Exchange& exchange) override;
   void on_released(Exchange& exchange, bool reusable) override;
   void on_stale(Exchange& exchange) override;
+  [[nodiscard]] std::string cleaned(std::string message, const Work& work) const override {
+    return without_secrets(std::move(message), secrets_of(route.target.headers), work.body);
+  }
 
   Route route;
   ClientOptions options;

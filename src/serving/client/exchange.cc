@@ -165,6 +165,7 @@ void Exchange::end(Outcome outcome, std::string detail, std::int64_t time_ns) {
   if (ended_) return;
   ended_ = true;
   record_.outcome = outcome;
+  if (!detail.empty()) detail = host_.cleaned(std::move(detail), work_);
   detail.resize(std::min(detail.size(), kMaxDetail));
   record_.detail = core::Json::parse(core::Json(std::move(detail)).dump(-1)).value_or(core::Json()).text();  // valid UTF-8
   record_.end_ns = time_ns;

@@ -27,6 +27,8 @@ class Exchange final : public Channel::Listener {
     virtual void on_released(Exchange& exchange, bool reusable) = 0;
     // A reused channel was closed by the server before the request arrived there.
     virtual void on_stale(Exchange& exchange) = 0;
+    // A server's message without the secrets of the request.
+    [[nodiscard]] virtual std::string cleaned(std::string message, const Work& work) const = 0;
   };
 
   Exchange(Host& host, ChunkReader& reader, RequestRecord record, Work work, std::string text);

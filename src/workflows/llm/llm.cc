@@ -203,6 +203,7 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   journal->discard();
   LlmOutcome outcome;
   outcome.all_failed = summary.complete == 0;
+  outcome.all_failed = outcome.all_failed && !(services.stopping() && summary.failure.empty());  // stopped: nothing failed
   outcome.failure = summary.failure.empty() ? "every request was cancelled (--cancel-after)" : summary.failure;
   outcome.definitions = render_definitions(summary.document);
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), services.stopping()));
