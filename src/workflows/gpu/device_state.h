@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <set>
 
+#include "analytics/attribution.h"
 #include "analytics/gaps.h"
 #include "analytics/queue_depth.h"
 #include "analytics/trace_time.h"
 #include "trace/names.h"
 #include "workflows/gpu/copy_kinds.h"
+#include "workflows/gpu_analysis.h"
 
 namespace aaco::workflows {
 
@@ -27,10 +29,17 @@ struct DeviceState {
 
   // Older traces have whole microseconds.
   static constexpr std::int64_t kRoundingNs = 1'000;
-  void note_kernel(std::int64_t start_ns, std::int64_t launch_ns) {
-    if (launch_ns - start_ns <= kRoundingNs) return;
+  void note_kernel(std::int64_t start_ns, std::int64_t end_ns, const analytics::attribution::Launch& launch) {
+    if (end_ns >= start_ns) queue.add(std::min(launch.end_ns, start_ns), end_ns);
+    const std::int64_t lead_ns = launch.start_ns - start_ns;
+    if (lead_ns <= kRoundingNs) return;
     ++early_kernels;
-    earliest_ns = std::max(earliest_ns, launch_ns - start_ns);
+    earliest_ns = std::max(earliest_ns, lead_ns);
+  }
+  void put_counts(GpuOfTrace& gpu) const {
+    gpu.repeated_kernels = repeated_kernels;
+    gpu.early_kernels = early_kernels;
+    gpu.earliest_ns = earliest_ns;
   }
 };
 

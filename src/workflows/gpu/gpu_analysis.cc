@@ -154,9 +154,8 @@ class Analyser {
     const auto family = groups_.add(row);
     const bool collective = family == analytics::fingerprint::Family::collective;
     work_.add(row, family, shaped);
-    if (launch != nullptr) place.note_kernel(row.start_ns, launch->start_ns);
     watch_.add(row, family);
-    if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
+    if (launch != nullptr) place.note_kernel(row.start_ns, row.end_ns, *launch);
     const analytics::trace_time::Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns,
                                            row.end_ns, span_of(launch)};
     return add_work(key, row.rank, work, row.name, launch, false, seen_kernels_.insert(row.name.value).second);
@@ -183,7 +182,6 @@ class Analyser {
     if (is_first && launch != nullptr && launch->end_ns - launch->start_ns >= analytics::gaps::kLongLaunchNs)
       gaps_.note_first_launch(rank, launch->start_ns);
     timeline_.add_work(rank, work.start_ns, work.end_ns);
-    watch_.add(key, work);
     if (idle && timeline_.has_timeline() && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
       analytics::gaps::Gap gap{rank, key.second, idle->start_ns,      idle->end_ns,      place.last_name,
                                name, {},         place.busy_since_ns, !place.has_kernels};
@@ -339,9 +337,7 @@ class Analyser {
         gpu.known_family_ns += groups_.known_family_ns({rank, key.second});
       }
       gpu.queue = device.queue.finish();
-      gpu.repeated_kernels = device.repeated_kernels;
-      gpu.early_kernels = device.early_kernels;
-      gpu.earliest_ns = device.earliest_ns;
+      device.put_counts(gpu);
       gpu.gaps = std::move(device.gaps.causes);
       gpu.copy_kinds = device.copies.to_json(names_);
       gpu.idle_causes = idle_causes_of(device.gaps, books_.causes, names_);

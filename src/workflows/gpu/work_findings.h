@@ -9,12 +9,6 @@
 
 namespace aaco::workflows {
 
-// Kernels and copies with a launch in the trace that begin before it: the clocks of the host and the device differ.
-struct LaunchOrder {
-  std::int64_t linked_count = 0, early_count = 0;
-  std::int64_t most_ns = 0;  // the earliest, before its launch
-};
-
 // What the host did before the device's first work, outside the steps: time that span, busy and idle time leave out.
 struct LeadTime {
   std::int64_t time_ns = 0;
@@ -31,11 +25,10 @@ struct FewGroups {
 struct WorkFindings {
   std::optional<analytics::trace_time::SlowingKernels> slowing;
   std::optional<FewGroups> few_groups;
-  LaunchOrder order;
   std::optional<LeadTime> lead;
 };
 
-// Of outcome.gpu.gpus[]; keys: slowing_kernels, few_groups, early_kernels, lead. Null: nothing was found.
+// Of outcome.gpu.gpus[]; keys: slowing_kernels, few_groups, lead. Null: nothing was found.
 core::Json to_json(const WorkFindings& findings);
 
 }  // namespace aaco::workflows

@@ -2,20 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
 #include <string>
 
 #include "core/numbers.h"
-#include "core/strings.h"
 #include "trace/kernel_name.h"
 
 namespace aaco::workflows {
 namespace {
-
-using core::Json;
-
-constexpr double kMinEarly = 0.01;  // of the linked work: fewer may be wrong links
 
 std::string label_of(const GpuOfTrace& gpu) { return gpu_label(gpu.rank, gpu.device) + ": "; }
 
@@ -46,19 +39,6 @@ void warn_of_few_groups(const GpuOfTrace& gpu, std::vector<trace::Warning>& warn
        "split its work into more groups, use larger batches, or run it beside other kernels (streams)"});
 }
 
-void warn_of_order(const GpuOfTrace& gpu, std::vector<trace::Warning>& warnings) {
-  const LaunchOrder& order = gpu.findings.order;
-  if (static_cast<double>(order.early_count) < kMinEarly * static_cast<double>(order.linked_count) || order.early_count == 0)
-    return;
-  warnings.push_back(
-      {"gpu.early_kernels",
-       fmt::format("{}{} of {} kernels and copies begin before the call that launched them, by up to {}: the clocks of the host "
-                   "and the device differ. Launch latencies and causes of gaps that are not much longer are not reliable",
-                   label_of(gpu), order.early_count, order.linked_count,
-                   core::format_duration(static_cast<double>(order.most_ns))),
-       "record again, or with a newer profiler; times within the device are not affected"});
-}
-
 void warn_of_lead(const GpuOfTrace& gpu, std::vector<trace::Warning>& warnings) {
   const auto& lead = gpu.findings.lead;
   if (!lead) return;
@@ -80,35 +60,8 @@ void warn_of_work(const GpuAnalysis& analysis, std::vector<trace::Warning>& warn
   for (const GpuOfTrace& gpu : analysis.gpus) {
     warn_of_slowing(gpu, warnings);
     warn_of_few_groups(gpu, warnings);
-    warn_of_order(gpu, warnings);
     warn_of_lead(gpu, warnings);
   }
-}
-
-std::optional<trace::Warning> missing_ranks(const Json& files) {
-  constexpr std::size_t kMaxListed = 8;
-  std::set<std::int64_t> given;
-  std::int64_t world_size = 0;
-  for (const Json& file : files.items()) {
-    const Json& job = file["facts"]["distributed"];
-    const auto rank = job["rank"].as_i64(), size = job["world_size"].as_i64();
-    if (!rank || !size || *rank < 0 || *rank >= *size || (world_size != 0 && *size != world_size)) return std::nullopt;
-    world_size = *size;
-    given.insert(*rank);
-  }
-  // A trace of one rank is an ordinary input: it compares nothing.
-  const std::int64_t missing = world_size - static_cast<std::int64_t>(given.size());
-  if (given.size() < 2 || missing <= 0) return std::nullopt;
-  std::vector<std::string> listed;
-  for (std::int64_t rank = 0; rank < world_size && listed.size() < kMaxListed; ++rank)
-    if (!given.contains(rank)) listed.push_back(std::to_string(rank));
-  return trace::Warning{
-      "import.missing_ranks",
-      fmt::format("the job has {} ranks, and {} of them {} no trace here ({}{}): the rank that the others wait for may be one of "
-                  "these",
-                  world_size, missing, missing == 1 ? "has" : "have", core::join(listed, ", "),
-                  missing > static_cast<std::int64_t>(listed.size()) ? ", ..." : ""),
-      "import the traces of all ranks together"};
 }
 
 }  // namespace aaco::workflows

@@ -6,7 +6,6 @@
 namespace aaco::workflows {
 namespace {
 
-using core::Json;
 using testing::HasSubstr;
 
 GpuAnalysis with(const WorkFindings& findings) {
@@ -39,14 +38,6 @@ TEST(WorkWarnings, FewGroups) {
   EXPECT_THAT(said(findings), HasSubstr("scan<float> has 8 work-groups for 304 compute units"));
   EXPECT_THAT(said(findings), HasSubstr("50.0 % of the span"));
 }
-TEST(WorkWarnings, FewEarlyKernelsMayBeWrongLinks) {
-  WorkFindings findings;
-  findings.order = {1000, 9, 2'000'000};
-  EXPECT_EQ(said(findings), "");
-  findings.order.early_count = 10;
-  EXPECT_THAT(said(findings),
-              HasSubstr("10 of 1000 kernels and copies begin before the call that launched them, by up to 2.00 ms"));
-}
 TEST(WorkWarnings, TimeBeforeTheFirstWork) {
   WorkFindings findings;
   findings.lead = LeadTime{3'100'000'000, "loading the model", 0.98};
@@ -61,26 +52,6 @@ TEST(WorkWarnings, WithoutATimelineNoneOfThemHolds) {
   std::vector<trace::Warning> warnings;
   warn_of_work(analysis, warnings);
   EXPECT_TRUE(warnings.empty());
-}
-
-Json job(std::initializer_list<int> ranks, int world_size) {
-  Json files = Json::array();
-  for (const int rank : ranks)
-    files.push(
-        Json::object({{"facts", Json::object({{"distributed", Json::object({{"rank", rank}, {"world_size", world_size}})}})}}));
-  return files;
-}
-TEST(MissingRanks, AreNamed) {
-  const auto missing = missing_ranks(job({0, 3}, 4));
-  ASSERT_TRUE(missing);
-  EXPECT_THAT(missing->message, HasSubstr("the job has 4 ranks, and 2 of them have no trace here (1, 2)"));
-  EXPECT_THAT(missing_ranks(job({0, 1}, 64))->message, HasSubstr("(2, 3, 4, 5, 6, 7, 8, 9, ...)"));
-}
-TEST(MissingRanks, OneRankAllRanksOrNoJobSayNothing) {
-  EXPECT_FALSE(missing_ranks(job({2}, 4)));
-  EXPECT_FALSE(missing_ranks(job({0, 1}, 2)));
-  EXPECT_FALSE(missing_ranks(job({0, 5}, 2)));
-  EXPECT_FALSE(missing_ranks(Json::array()));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace {
 using analytics::trace_time::DeviceTime;
 using core::Json;
 
-constexpr std::int64_t kClockStepNs = 1'000;    // clocks are read to this, so that less is no difference
 constexpr std::int64_t kMinLeadNs = 5'000'000;  // our own judgement: a start of less is no matter
 constexpr double kMinLead = 0.2;                // of the device's span
 
@@ -20,16 +19,6 @@ constexpr double kMinLead = 0.2;                // of the device's span
 
 void WorkWatch::add(const trace::KernelRow& row, analytics::fingerprint::Family family) {
   pace_.add(row, analytics::fingerprint::to_string(family));
-}
-
-void WorkWatch::add(const Device& device, const analytics::trace_time::Work& work) {
-  if (!work.launch) return;
-  LaunchOrder& order = orders_[device];
-  ++order.linked_count;
-  const std::int64_t early_ns = work.launch->start_ns - work.start_ns;
-  if (early_ns <= kClockStepNs) return;
-  ++order.early_count;
-  order.most_ns = std::max(order.most_ns, early_ns);
 }
 
 WorkFindings WorkWatch::finish(const Device& device, const DeviceTime& time, double unit_count,
@@ -41,7 +30,6 @@ WorkFindings WorkWatch::finish(const Device& device, const DeviceTime& time, dou
     if (const auto few = analytics::trace_time::few_groups(kernels, unit_count, time.span_ns))
       found.few_groups = FewGroups{std::string(names.text(few->name)), few->count, few->sum_ns, few->group_count,
                                    static_cast<std::int64_t>(unit_count)};
-  if (const auto order = orders_.find(device); order != orders_.end()) found.order = order->second;
   return found;
 }
 
@@ -92,9 +80,6 @@ Json to_json(const WorkFindings& findings) {
                                         {"sum_ns", few->sum_ns},
                                         {"group_count", few->group_count},
                                         {"unit_count", few->unit_count}}));
-  if (const auto& order = findings.order; order.early_count > 0)
-    out.set("early_kernels",
-            Json::object({{"count", order.early_count}, {"linked_count", order.linked_count}, {"most_ns", order.most_ns}}));
   if (const auto& lead = findings.lead)
     out.set("lead",
             Json::object({{"time_ns", lead->time_ns}, {"activity", lead->activity}, {"activity_ratio", lead->activity_ratio}}));

@@ -24,7 +24,6 @@ class WorkWatch {
   using Device = std::pair<std::int32_t, std::int64_t>;  // rank, device
   void add(const trace::KernelRow& row, analytics::fingerprint::Family family);
   void add(const trace::IterationRow& step);
-  void add(const Device& device, const analytics::trace_time::Work& work);
   // `unit_count`: compute units (streaming multiprocessors) of the device, 0: unknown.
   [[nodiscard]] WorkFindings finish(const Device& device, const analytics::trace_time::DeviceTime& time, double unit_count,
                                     const trace::NameTable& names) const;
@@ -37,7 +36,6 @@ class WorkWatch {
 
  private:
   analytics::trace_time::KernelPace pace_;
-  std::map<Device, LaunchOrder> orders_;
   std::map<std::int32_t, std::int64_t> steps_start_;  // by rank
 };
 

@@ -11,7 +11,6 @@
 #include "tracelake/lake.h"
 #include "workflows/explain/insight.h"
 #include "workflows/gpu/gpu_analysis_json.h"
-#include "workflows/gpu/work_warnings.h"
 #include "workflows/import/capture_map.h"
 #include "workflows/import/host_calls.h"
 #include "workflows/import/import_read.h"
@@ -206,7 +205,6 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     has_levels = true;
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));
     for (trace::Warning& warning : trace_warnings(analysis)) manifest.warnings.push_back(std::move(warning));
-    if (auto missing = missing_ranks(manifest.outcome.files)) manifest.warnings.push_back(std::move(*missing));
     manifest.outcome.gpu = to_json(analysis, options);
     metrics.insert(metrics.end(), std::make_move_iterator(analysis.metrics.begin()),
                    std::make_move_iterator(analysis.metrics.end()));
