@@ -147,9 +147,9 @@ std::optional<GpuJudgement> unrecorded_steps(std::string_view class_id, double s
   const bool of_kernels =
       class_id == analytics::bottleneck::kDeviceBusy || class_id == "compute_bound" || class_id == "memory_bound";
   if (!of_kernels || judged_ns >= whole_ns || span_ns >= kMinOfSteps * whole_ns) return std::nullopt;
-  const std::string text =
-      fmt::format("the steps last {} and the device works for {} of them: what the host does in the remaining time is not recorded",
-                  core::format_duration(whole_ns), core::format_duration(span_ns));
+  const std::string text = fmt::format(
+      "the steps last {} and the device works for {} of them: what the host does in the remaining time is not recorded",
+      core::format_duration(whole_ns), core::format_duration(span_ns));
   return GpuJudgement{
       analytics::bottleneck::without_timeline(text),
       {},

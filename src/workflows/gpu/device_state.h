@@ -10,7 +10,6 @@
 #include "analytics/trace_time.h"
 #include "trace/names.h"
 #include "workflows/gpu/copy_kinds.h"
-#include "workflows/gpu_analysis.h"
 
 namespace aaco::workflows {
 
@@ -35,11 +34,6 @@ struct DeviceState {
     if (lead_ns <= kRoundingNs) return;
     ++early_kernels;
     earliest_ns = std::max(earliest_ns, lead_ns);
-  }
-  void put_counts(GpuOfTrace& gpu) const {
-    gpu.repeated_kernels = repeated_kernels;
-    gpu.early_kernels = early_kernels;
-    gpu.earliest_ns = earliest_ns;
   }
 };
 

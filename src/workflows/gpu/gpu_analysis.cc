@@ -152,12 +152,11 @@ class Analyser {
     if (options_.find_steps) steps_.add_kernel(row);
     if (repeated_.add(row)) ++place.repeated_kernels;
     const auto family = groups_.add(row);
-    const bool collective = family == analytics::fingerprint::Family::collective;
+    const auto kind = family == analytics::fingerprint::Family::collective ? WorkKind::collective : WorkKind::compute;
     work_.add(row, family, shaped);
     watch_.add(row, family);
     if (launch != nullptr) place.note_kernel(row.start_ns, row.end_ns, *launch);
-    const analytics::trace_time::Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns,
-                                           row.end_ns, span_of(launch)};
+    const analytics::trace_time::Work work{kind, row.stream, row.start_ns, row.end_ns, span_of(launch)};
     return add_work(key, row.rank, work, row.name, launch, false, seen_kernels_.insert(row.name.value).second);
   }
 
@@ -326,9 +325,7 @@ class Analyser {
     const bool shared = numbers.size() < devices_.size();
     std::int64_t number = 0;
     for (auto& [key, device] : devices_) {
-      GpuOfTrace gpu;
-      gpu.rank = key.first;
-      gpu.device = key.second;
+      GpuOfTrace gpu{key.first, key.second};
       gpu.metric_device = shared ? number++ : key.second;
       gpu.time = device.fold.finish();
       gpu.ranks.assign(device.ranks.begin(), device.ranks.end());
@@ -337,7 +334,9 @@ class Analyser {
         gpu.known_family_ns += groups_.known_family_ns({rank, key.second});
       }
       gpu.queue = device.queue.finish();
-      device.put_counts(gpu);
+      gpu.repeated_kernels = device.repeated_kernels;
+      gpu.early_kernels = device.early_kernels;
+      gpu.earliest_ns = device.earliest_ns;
       gpu.gaps = std::move(device.gaps.causes);
       gpu.copy_kinds = device.copies.to_json(names_);
       gpu.idle_causes = idle_causes_of(device.gaps, books_.causes, names_);
