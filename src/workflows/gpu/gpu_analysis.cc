@@ -325,7 +325,7 @@ class Analyser {
     const bool shared = numbers.size() < devices_.size();
     std::int64_t number = 0;
     for (auto& [key, device] : devices_) {
-      GpuOfTrace gpu{key.first, key.second};
+      GpuOfTrace gpu{.rank = key.first, .device = key.second};
       gpu.metric_device = shared ? number++ : key.second;
       gpu.time = device.fold.finish();
       gpu.ranks.assign(device.ranks.begin(), device.ranks.end());
