@@ -65,7 +65,8 @@ struct ServingRules {
   double low = 0, high = 0;                          // 90 % bounds of log(measured / estimate) of models a fit had not seen
   double first_token_low = 0, first_token_high = 0;  //
   std::vector<std::string> devices;                  // whose points were fitted
-  double other_device_widening = 1;                  // bounds of other devices are wider by this factor
+  std::vector<std::string> types;                    // of the weights of those points
+  double other_device_widening = 1;                  // bounds of other devices and types are wider by this factor
   std::int64_t rows = 0, models = 0;                 // fitted
   double mean_error = 0;                             // of models a fit had not seen
   std::vector<AchievedRate> achieved;                // of products
@@ -75,6 +76,8 @@ struct ServingRules {
   double network_bytes_per_s = 0;                    // of one GPU to those of other nodes
   std::vector<ServingStack> stacks;
   [[nodiscard]] core::Result<const ServingStack*> stack(std::string_view name) const;
+  [[nodiscard]] bool saw_device(std::string_view id) const;
+  [[nodiscard]] bool saw_type(std::string_view type) const;
   [[nodiscard]] double achieved_ratio(std::string_view vendor, std::string_view type) const;  // the first that fits; 1: none
 };
 core::Result<ServingRules> load_serving_rules(const std::string& path);

@@ -223,7 +223,7 @@ TEST(Elsewhere, WidensTheBoundsAndKeepsThoseOfTheSameLaboratory) {
     const auto narrow = estimate(kernel, asked, &own).value(), wide = estimate(kernel, asked, &others).value();
     EXPECT_EQ(narrow.seconds, wide.seconds);
     EXPECT_EQ(narrow.level, wide.level);
-    EXPECT_GT(wide.upper, 1.1 * narrow.upper);
+    EXPECT_GT(wide.upper, 1.05 * narrow.upper);
     EXPECT_LE(wide.lower, narrow.lower);
     EXPECT_FALSE(narrow.same_laboratory);
     ASSERT_TRUE(wide.same_laboratory);

@@ -40,7 +40,7 @@ LatencyEstimate theoretical(const Roofline& roof, const DeviceFacts& device) {
 
 constexpr std::array<std::string_view, 3> kLevels{"CALIBRATED", "INTERPOLATED", "THEORETICAL"};
 
-constexpr double kOtherProgram = 0.4;  // of a logarithm, either way
+constexpr double kOtherProgram = 0.45;  // of a logarithm, either way
 // FP16 and BF16 where both have the same peak: one is often the better tuned one. MI210's convolutions in FP16 take 0.48 to 1.02
 // times what the same take in BF16, nine of ten (docs/results.md).
 constexpr double kOtherSixteen = 0.5;
@@ -89,14 +89,39 @@ bool untested_elsewhere(const CalibrationSet::Found& found) {
   return found.model->quality.sites < CalibrationSet::kTestedSites && !found.entry->provenance_of(*found.model).licences.empty();
 }
 
+// From another device of the same architecture that measured the very kernel; empty: there is none.
+core::Result<std::optional<LatencyEstimate>> of_a_sister(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof,
+                                                         const CalibrationSet& calibrations) {
+  const auto& entries = calibrations.entries();
+  const bool measured = std::any_of(entries.begin(), entries.end(), [&](const auto& one) {
+    if (one.first == device.id || one.second.facts.architecture != device.architecture) return false;
+    const auto model = calibrations.find(one.first, kernel, true);
+    return model && model->model->type == kernel.type && !model->model->operators.empty() && knows_program(*model->model, kernel);
+  });
+  if (!measured) return std::optional<LatencyEstimate>();
+  return interpolated(kernel, device, roof, calibrations);
+}
+
 // From the device's own measurements of the type or one of the same element, else from those of relatives; empty: there are none.
 core::Result<std::optional<LatencyEstimate>> of_measurements(const Kernel& kernel, const DeviceFacts& device,
                                                              const Roofline& roof, const CalibrationSet& calibrations,
                                                              Level best) {
   const auto found = best == Level::calibrated ? calibrations.find(device.id, kernel) : std::nullopt;
   if (!found || untested_elsewhere(*found)) return interpolated(kernel, device, roof, calibrations);
+  // A stack's kernel that the device's own table does not have, but a sister's: another kernel's time says less than another
+  // device's of the same architecture. A table that names no kernels (H100's prefill attention) has none.
+  const bool known = knows_program(*found->model, kernel) || kernel.program.find(':') == std::string::npos;
+  if (!known) {
+    AACO_ASSIGN(auto sister, of_a_sister(kernel, device, roof, calibrations));
+    if (sister) return sister;
+  }
   AACO_ASSIGN(const LatencyModel* model, found->entry->with_trees(*found->model));
   LatencyEstimate own = calibrated(kernel, device, roof, *model);
+  if (!known) {
+    widen(roof, kOtherProgram, 0, own);
+    if (own.explanation.method.find(kernel.program) == std::string::npos)
+      own.explanation.method += "; no measurements of " + kernel.program;
+  }
   if (model->type != kernel.type) {
     widen_for_another_type(model->type, kernel.type, roof, own);
   } else if (!saw_class(*model, kernel)) {

@@ -136,6 +136,14 @@ void take_in(const LatencyEstimate::Range& other, double& lower, double& upper) 
 
 }  // namespace
 
+bool knows_program(const LatencyModel& model, const Kernel& kernel) {
+  if (kernel.program.empty() || !has_programs(model.kind)) return true;
+  const bool whole_stack = kernel.program.find(':') == std::string::npos;
+  return std::any_of(model.operators.begin(), model.operators.end(), [&](const std::string& name) {
+    return name == kernel.program || (whole_stack && name.starts_with(kernel.program + ":"));
+  });
+}
+
 LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model) {
   if (!has_programs(model.kind) || model.operators.empty()) return of_program(kernel, device, roof, model);
   const Programs programs = asked_programs(model, kernel.program);

@@ -26,6 +26,10 @@ double nominal_seconds(const Kernel& kernel, const DeviceFacts& device, const Ro
 // The part of an estimate that its roofline and floor explain; where they overlap, all of it.
 double explained_ratio(const Explanation& why, double seconds);
 
+// Whether the stack's kernel that is asked for is among those the model was fitted to, or one of its stack's where only that is
+// named. Of kernels that belong to no stack, always.
+bool knows_program(const LatencyModel& model, const Kernel& kernel);
+
 // `model` has its trees.
 LatencyEstimate calibrated(const Kernel& kernel, const DeviceFacts& device, const Roofline& roof, const LatencyModel& model);
 

@@ -55,6 +55,18 @@ std::string type_of(std::string_view text) {
   return text.ends_with("float32") ? "fp32" : "bf16";
 }
 
+// AMD Quark states the type of the weights: fp8_e4m3, int8, int4, uint4, or fp4 with a scale per group.
+core::Result<std::string> quark_type(const core::Json& quantised, const Config& text) {
+  const core::Json* weight = &quantised["global_quant_config"]["weight"];
+  if (weight->is_array() && !weight->items().empty()) weight = &weight->items().front();  // scales quantised once more
+  const std::string type = core::to_lower((*weight)["dtype"].text());
+  if (type.starts_with("fp8")) return std::string("fp8");
+  if (type.starts_with("fp4") || type.starts_with("mx_fp4") || type.starts_with("mxfp4")) return std::string("mxfp4");
+  if (type == "int8" || type == "uint8") return std::string("int8");
+  if (type == "int4" || type == "uint4") return std::string("int4");
+  return text.wrong("unknown weight type '" + type + "' of quantization method 'quark'");
+}
+
 // What a quantisation method makes of the products' weights.
 core::Status read_types(const core::Json& config, const Config& text, DecoderArchitecture& model) {
   const core::Json* plain = text.find({"torch_dtype", "dtype"});
@@ -62,7 +74,8 @@ core::Status read_types(const core::Json& config, const Config& text, DecoderArc
   model.weight_type = type_of(plain == nullptr ? std::string_view() : plain->text());
   if (model.weight_type == "fp32") model.weight_type = "bf16";  // no stack serves FP32 weights as such
   const core::Json& quantised = config["quantization_config"];
-  if (!quantised.is_object()) return {};
+  if (quantised.is_null()) return {};
+  if (!quantised.is_object()) return text.wrong("\"quantization_config\" is not an object");
   const std::string method = core::to_lower(quantised["quant_method"].text());
   const std::string algorithm = core::to_lower(quantised["quant_algo"].text());
   const auto bits = quantised["bits"].as_i64();
@@ -74,7 +87,11 @@ core::Status read_types(const core::Json& config, const Config& text, DecoderArc
   } else if (algorithm.starts_with("nvfp4")) {
     model.weight_type = "nvfp4";
   } else if (method == "awq" || method == "gptq" || method == "auto-round") {
+    if (bits.value_or(4) != 4 && bits.value_or(4) != 8)
+      return text.wrong(fmt::format("weights of {} bits are not supported: expected 4 or 8", *bits));
     model.weight_type = bits.value_or(4) == 8 ? "int8" : "int4";
+  } else if (method == "quark") {
+    AACO_ASSIGN(model.weight_type, quark_type(quantised, text));
   } else if (method == "compressed-tensors") {
     std::string format = core::to_lower(quantised["format"].text());
     model.weight_type = format.find("float") != std::string::npos || format.find("naive") != std::string::npos ? "fp8"
@@ -85,6 +102,51 @@ core::Status read_types(const core::Json& config, const Config& text, DecoderArc
   } else {
     return text.wrong("unknown quantization method '" + (method.empty() ? algorithm : method) + "'");
   }
+  return {};
+}
+
+// Layers other than attention over a cache: their state and cost are not modelled.
+core::Status check_layers(const Config& config, const DecoderArchitecture& model, const std::string& name) {
+  const auto unsupported = [&](const std::string& what) {
+    return core::fail(core::ErrorCode::unsupported, name + ": " + what + " are not supported",
+                      "only layers of full, sliding-window and latent attention have estimates");
+  };
+  const auto& kinds = config.json()["layer_types"].items();
+  if (!kinds.empty() && static_cast<std::int64_t>(kinds.size()) != model.layers)
+    return config.wrong(fmt::format("\"layer_types\" has {} entries for {} layers", kinds.size(), model.layers));
+  for (const core::Json& kind : kinds)
+    if (kind.text() != "full_attention" && kind.text() != "sliding_attention" && kind.text() != "chunked_attention")
+      return unsupported("layers of type '" + std::string(kind.text()) + "'");
+  if (config.find({"full_attention_interval", "linear_num_value_heads"}) != nullptr)
+    return unsupported("layers of linear attention");
+  if (config.find({"mamba_d_state", "ssm_cfg", "ssm_state_size", "state_size"}) != nullptr)
+    return unsupported("state-space layers");
+  return {};
+}
+
+bool is_encoder(const core::Json& config, const std::string& family) {
+  if (config["is_decoder"].as_bool().value_or(false)) return false;
+  for (const std::string_view encoder : {"bert", "roberta", "distilbert", "xlm-roberta", "electra", "albert", "deberta",
+                                         "deberta-v2", "modernbert", "camembert", "mpnet", "nomic_bert", "vit", "clip", "siglip"})
+    if (family == encoder) return true;
+  return false;
+}
+
+// Families whose configuration class ties both tables unless told otherwise.
+bool usually_tied(const std::string& family) {
+  if (family.starts_with("gemma")) return true;
+  for (const std::string_view tied : {"gpt2", "opt", "falcon", "bloom", "mpt", "gpt_bigcode", "cohere", "cohere2"})
+    if (family == tied) return true;
+  return false;
+}
+
+// Llama 4: every layer of experts has a shared one of the same size; layers between them are dense.
+core::Status read_llama4(const Config& config, DecoderArchitecture& model) {
+  if (!model.family.starts_with("llama4") || !model.experts) return {};
+  model.experts->shared_intermediate = model.experts->intermediate;
+  AACO_ASSIGN(const std::int64_t step, config.size({"interleave_moe_layer_step"}, 1));
+  if (step > 1) model.experts->dense_layers = model.layers - model.layers / step;
+  AACO_ASSIGN(model.intermediate, config.size({"intermediate_size_mlp"}, model.intermediate));
   return {};
 }
 
@@ -150,6 +212,9 @@ core::Result<DecoderArchitecture> read_decoder(const core::Json& document, const
   DecoderArchitecture model;
   model.name = name;
   model.family = part["model_type"].text();
+  if (is_encoder(part, model.family))
+    return core::fail(core::ErrorCode::unsupported, name + ": a model of the family '" + model.family + "' is an encoder",
+                      "pass a decoder-only language model");
   AACO_ASSIGN(model.layers, config.size({"num_hidden_layers", "n_layer", "num_layers"}));
   AACO_ASSIGN(model.hidden, config.size({"hidden_size", "n_embd", "d_model"}));
   // Configurations of Gemma 3 leave out what equals the defaults of its class.
@@ -161,7 +226,12 @@ core::Result<DecoderArchitecture> read_decoder(const core::Json& document, const
   AACO_ASSIGN(model.head_dim, config.size({"head_dim"}, usual(256).value_or(model.hidden / model.heads)));
   AACO_ASSIGN(model.vocabulary, config.size({"vocab_size"}, usual(262'208)));
   AACO_ASSIGN(model.context, config.size({"max_position_embeddings", "n_positions", "seq_length"}, 0));
-  const bool four = model.family.starts_with("gpt") && part["intermediate_size"].is_null();  // GPT-2, GPT-J: four times the width
+  // GPT-2, GPT-J, Falcon, BLOOM: four times the width.
+  const bool four =
+      (model.family.starts_with("gpt") || model.family == "falcon" || model.family == "bloom" || model.family == "mpt") &&
+      part["intermediate_size"].is_null();
+  if (part["multi_query"].as_bool().value_or(false) && !part["new_decoder_architecture"].as_bool().value_or(false))
+    model.kv_heads = 1;
   if (model.hidden > (1 << 24)) return config.wrong("\"hidden_size\" is not a valid size");
   AACO_ASSIGN(model.intermediate,
               config.size({"intermediate_size", "n_inner", "ffn_dim"}, four ? std::optional(4 * model.hidden) : std::nullopt));
@@ -169,9 +239,11 @@ core::Result<DecoderArchitecture> read_decoder(const core::Json& document, const
   for (const std::string_view family : {"gpt2", "gptj", "gpt_neox", "opt", "phi", "falcon", "bloom", "mpt", "starcoder2"})
     if (model.family == family) model.gated = false;
   model.tied_embeddings =
-      config.flag("tie_word_embeddings", document["tie_word_embeddings"].as_bool().value_or(model.family.starts_with("gemma")));
+      config.flag("tie_word_embeddings", document["tie_word_embeddings"].as_bool().value_or(usually_tied(model.family)));
+  AACO_TRY(check_layers(config, model, name));
   AACO_TRY(read_window(config, model));
   AACO_TRY(read_experts(config, model));
+  AACO_TRY(read_llama4(config, model));
   AACO_TRY(read_latent(config, model));
   AACO_TRY(read_types(document, config, model));
   AACO_TRY(check_decoder(model));

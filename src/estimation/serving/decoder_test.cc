@@ -102,7 +102,8 @@ TEST(DecoderConfig, DeepSeek) {
   EXPECT_EQ(model->weight_type, "fp8");
 }
 TEST(DecoderConfig, GptOssHasNarrowExpertsAndWindows) {
-  const auto model = llama(R"({"model_type": "gpt_oss", "num_local_experts": 32, "experts_per_token": 4, "sliding_window": 128,
+  const auto model = llama(
+      R"({"model_type": "gpt_oss", "num_hidden_layers": 4, "num_local_experts": 32, "experts_per_token": 4, "sliding_window": 128,
        "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
        "quantization_config": {"quant_method": "mxfp4"}})");
   ASSERT_TRUE(model) << refusal(model);
@@ -134,6 +135,55 @@ TEST(DecoderConfig, QuantisedWeights) {
   EXPECT_EQ(type(R"({"quant_method": "compressed-tensors", "format": "float-quantized"})"), "fp8");
   EXPECT_EQ(type(R"({"quant_method": "compressed-tensors", "format": "pack-quantized"})"), "int4");
   EXPECT_EQ(type(R"({"quant_algo": "FP8"})"), "fp8");
+}
+
+TEST(DecoderConfig, QuarkStatesTheTypeOfTheWeights) {
+  const auto quark = [](const std::string& weight) {
+    return llama(R"({"quantization_config": {"quant_method": "quark", "global_quant_config": {"weight": )" + weight + "}}}");
+  };
+  EXPECT_EQ(quark(R"({"dtype": "fp8_e4m3"})")->weight_type, "fp8");
+  EXPECT_EQ(quark(R"({"dtype": "fp4", "group_size": 32})")->weight_type, "mxfp4");
+  EXPECT_EQ(quark(R"([{"dtype": "int4"}])")->weight_type, "int4");
+  EXPECT_THAT(refusal(quark(R"({"dtype": "int3"})")), HasSubstr("unknown weight type 'int3'"));
+  EXPECT_THAT(refusal(quark("[]")), HasSubstr("unknown weight type ''"));
+}
+TEST(DecoderConfig, Llama4HasASharedExpert) {
+  const auto model = read(R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text", "num_hidden_layers": 48,
+       "hidden_size": 5120, "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 8192,
+       "intermediate_size_mlp": 16384, "num_local_experts": 16, "num_experts_per_tok": 1, "vocab_size": 202048}})");
+  ASSERT_TRUE(model) << refusal(model);
+  EXPECT_EQ(model->experts->shared_intermediate, 8192);
+  EXPECT_NEAR(model->parameters() / 1e9, 107.8, 0.5);
+}
+TEST(DecoderConfig, TablesAreTiedWhereTheFamilysDefaultSaysSo) {
+  EXPECT_FALSE(read(kLlama)->tied_embeddings);
+  EXPECT_TRUE(llama(R"({"model_type": "opt"})")->tied_embeddings);
+  EXPECT_FALSE(llama(R"({"model_type": "opt", "tie_word_embeddings": false})")->tied_embeddings);
+  const auto gpt2 =
+      read(R"({"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12, "n_positions": 1024, "vocab_size": 50257})");
+  ASSERT_TRUE(gpt2) << refusal(gpt2);
+  EXPECT_NEAR(gpt2->parameters() / 1e6, 124, 1);
+}
+TEST(DecoderConfig, FalconSharesOneKeyAndIsFourTimesAsWide) {
+  const auto model = read(R"({"model_type": "falcon", "num_hidden_layers": 32, "hidden_size": 4544, "num_attention_heads": 71,
+       "multi_query": true, "new_decoder_architecture": false, "vocab_size": 65024})");
+  ASSERT_TRUE(model) << refusal(model);
+  EXPECT_EQ(model->kv_heads, 1);
+  EXPECT_NEAR(model->parameters() / 1e9, 6.92, 0.05);
+}
+TEST(DecoderConfig, RefusesLayersThatHaveNoEstimate) {
+  EXPECT_THAT(refusal(llama(R"({"full_attention_interval": 4})")), HasSubstr("linear attention"));
+  EXPECT_THAT(refusal(llama(R"({"num_hidden_layers": 1, "layer_types": ["linear_attention"]})")),
+              HasSubstr("'linear_attention'"));
+  EXPECT_THAT(refusal(llama(R"({"mamba_d_state": 16})")), HasSubstr("state-space"));
+  EXPECT_THAT(refusal(llama(R"({"layer_types": ["full_attention"]})")), HasSubstr("1 entries for 32 layers"));
+  EXPECT_THAT(refusal(llama(R"({"model_type": "bert"})")), HasSubstr("is an encoder"));
+  EXPECT_TRUE(llama(R"({"model_type": "bert", "is_decoder": true})"));
+}
+TEST(DecoderConfig, RefusesWeightsItCannotCost) {
+  EXPECT_THAT(refusal(llama(R"({"quantization_config": {"quant_method": "gptq", "bits": 3}})")), HasSubstr("3 bits"));
+  EXPECT_THAT(refusal(llama(R"({"quantization_config": {"quant_method": "awq", "bits": 0}})")), HasSubstr("0 bits"));
+  EXPECT_THAT(refusal(llama(R"({"quantization_config": "fp8"})")), HasSubstr("not an object"));
 }
 
 TEST(DecoderConfig, NamesTheMissingKey) {

@@ -51,6 +51,11 @@ core::Status check(const DecoderArchitecture& model, const ServingRequest& reque
   return {};
 }
 
+// Of the weights that take most of the memory.
+const std::string& heaviest_type(const ServingEstimate& out) {
+  return out.expert_type.empty() ? out.weight_type : out.expert_type;
+}
+
 // The estimate at a concurrency; what depends only on model, device and plan is set up once.
 class Server {
  public:
@@ -160,7 +165,7 @@ class Server {
   }
 
   void set(Estimate& estimate, double value, const char* unit, double low, double high, const ServingEstimate& out) const {
-    const bool fitted = std::find(rules_.devices.begin(), rules_.devices.end(), out.device_id) != rules_.devices.end();
+    const bool fitted = rules_.saw_device(out.device_id) && rules_.saw_type(heaviest_type(out));
     const double widening = fitted ? 1 : rules_.other_device_widening;
     estimate.value = value;
     estimate.unit = unit;
@@ -236,7 +241,8 @@ void fill_energy(const hardware::Device& device, const WeightType& type, Serving
   out.joules_per_token = joules * d(out.plan.ranks()) / out.running;
 }
 
-void add_notes(const ServingRequest& request, const ServingRules& rules, bool sustained, ServingEstimate& out) {
+void add_notes(const ServingRequest& request, const ServingRules& rules, std::int64_t context, bool sustained,
+               ServingEstimate& out) {
   if (!sustained)
     out.notes.push_back(fmt::format("the rate of {:g} requests/s exceeds what this plan sustains ({:.3g}/s); the queue grows",
                                     *request.load.rate, out.requests_per_s));
@@ -249,7 +255,13 @@ void add_notes(const ServingRequest& request, const ServingRules& rules, bool su
     out.notes.push_back(fmt::format("ranks beyond {} GPUs communicate over a network of {:g} GB/s per GPU (an assumption)",
                                     rules.node_gpus, rules.network_bytes_per_s / 1e9));
   if (request.stack.empty()) out.notes.emplace_back("no --stack: coefficients and bounds of all measured stacks");
-  if (out.output_token.level == Level::interpolated)
+  if (context > 0 && d(request.load.input_tokens + request.load.output_tokens) > d(context))
+    out.notes.push_back(fmt::format("{} tokens per request exceed the model's context of {}",
+                                    request.load.input_tokens + request.load.output_tokens, context));
+  if (rules.saw_device(out.device_id) && !rules.saw_type(heaviest_type(out)))
+    out.notes.push_back(fmt::format("no serving points of {} weights were fitted, only of {}; bounds are wider",
+                                    heaviest_type(out), fmt::join(rules.types, " and ")));
+  if (!rules.saw_device(out.device_id))
     out.notes.push_back(fmt::format("no serving points of this device were fitted; coefficients are from {}, bounds are wider",
                                     fmt::join(rules.devices, " and ")));
 }
@@ -307,7 +319,9 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   served.cache_bytes = cache_type.bytes;
   const bool one_node = std::max(request.plan.ranks(), request.plan.expert) <= rules.node_gpus;
   const auto& link = device.device_link ? device.device_link : device.host_link;
-  served.link_bytes_per_s = one_node && link ? link->bytes_per_s.value : rules.network_bytes_per_s;
+  served.link_bytes_per_s = link ? link->bytes_per_s.value : rules.network_bytes_per_s;
+  // Messages to other nodes pass the device's own link as well.
+  if (!one_node) served.link_bytes_per_s = std::min(served.link_bytes_per_s, rules.network_bytes_per_s);
   served.direct_links = one_node && device.device_link.has_value();
   served.times = OperatorTimes(fits, facts_of(device), request.stack.empty() ? std::string() : stack.name);
 
@@ -333,7 +347,7 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
     server.at(request.load.concurrency, out);
   }
   fill_energy(device, served.dense, out);
-  add_notes(request, rules, sustained, out);
+  add_notes(request, rules, model.context, sustained, out);
   return out;
 }
 

@@ -84,6 +84,12 @@ core::Result<const ServingStack*> ServingRules::stack(std::string_view name) con
                     "known stacks: " + core::join(names, ", "));
 }
 
+bool ServingRules::saw_device(std::string_view id) const {
+  return std::find(devices.begin(), devices.end(), id) != devices.end();
+}
+
+bool ServingRules::saw_type(std::string_view type) const { return std::find(types.begin(), types.end(), type) != types.end(); }
+
 double ServingRules::achieved_ratio(std::string_view vendor, std::string_view type) const {
   for (const AchievedRate& rate : achieved)
     if ((rate.vendor.empty() || rate.vendor == vendor) && (rate.type.empty() || rate.type == type)) return rate.ratio;
@@ -92,9 +98,10 @@ double ServingRules::achieved_ratio(std::string_view vendor, std::string_view ty
 
 core::Result<ServingRules> load_serving_rules(const std::string& path) {
   AACO_ASSIGN(const core::YamlNode root, core::YamlNode::load(path));
-  AACO_TRY(root.only_keys({"schema", "source", "coefficients", "specified", "first_token", "bounds", "first_token_bounds",
-                           "devices", "other_device_widening", "rows", "rows_sha256", "models", "mean_error", "achieved",
-                           "memory_ratio", "runtime_bytes", "node_gpus", "network_bytes_per_s", "stacks"}));
+  AACO_TRY(root.only_keys(
+      {"schema",   "source",       "coefficients",          "specified", "first_token",         "bounds", "first_token_bounds",
+       "devices",  "types",        "other_device_widening", "rows",      "rows_sha256",         "models", "mean_error",
+       "achieved", "memory_ratio", "runtime_bytes",         "node_gpus", "network_bytes_per_s", "stacks"}));
   AACO_ASSIGN(const auto schema, root.require_i64("schema"));
   if (schema != 1) return root.error("unsupported schema " + std::to_string(schema), "use a newer version of AACO");
   AACO_TRY(root.require_string("source"));
@@ -106,6 +113,8 @@ core::Result<ServingRules> load_serving_rules(const std::string& path) {
   AACO_TRY(read_bounds(root, "first_token_bounds", rules.first_token_low, rules.first_token_high));
   AACO_ASSIGN(const core::YamlNode* devices, root.require("devices"));
   AACO_ASSIGN(rules.devices, devices->as_strings());
+  AACO_ASSIGN(const core::YamlNode* types, root.require("types"));
+  AACO_ASSIGN(rules.types, types->as_strings());
   AACO_ASSIGN(rules.other_device_widening, positive(root, "other_device_widening"));
   AACO_ASSIGN(rules.rows, root.require_i64("rows"));
   AACO_ASSIGN(rules.models, root.require_i64("models"));

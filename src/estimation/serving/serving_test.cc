@@ -14,6 +14,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 class Serving : public testing::Test {
  protected:
@@ -117,7 +118,33 @@ TEST_F(Serving, PromptsOnOtherGpusDelayNoToken) {
   ASSERT_TRUE(apart->prefill_gpus_per_decode_gpu);
   EXPECT_GT(*apart->prefill_gpus_per_decode_gpu, 0);
 }
+TEST_F(Serving, TypesThatNoPointHadHaveWiderBounds) {
+  const auto other = of("llama3-8b", "nvidia_h100_sxm5_80gb");
+  request_.weight_type = "fp8";
+  const auto seen = of("llama3-8b", "nvidia_h100_sxm5_80gb");
+  ASSERT_TRUE(seen && other);
+  EXPECT_EQ(seen->output_token.level, Level::calibrated);
+  EXPECT_EQ(other->output_token.level, Level::interpolated);
+  EXPECT_GT(other->output_token.upper / other->output_token.lower, 1.1 * seen->output_token.upper / seen->output_token.lower);
+  EXPECT_THAT(other->notes, Contains(HasSubstr("no serving points of bf16 weights")));
+}
+TEST_F(Serving, RequestsBeyondTheContextAreNoted) {
+  EXPECT_THAT(of("llama2-7b", "nvidia_h100_sxm5_80gb")->notes, Not(Contains(HasSubstr("context"))));
+  request_.load.input_tokens = 5000;
+  EXPECT_THAT(of("llama2-7b", "nvidia_h100_sxm5_80gb")->notes, Contains(HasSubstr("exceed the model's context of 4096")));
+}
+TEST_F(Serving, TheNetworkIsNoFasterThanTheDevicesOwnLink) {
+  request_.weight_type = "fp8";
+  request_.plan.tensor = 8;
+  const auto node = of("llama3-70b", "nvidia_l40s_pcie_48gb");
+  request_.plan.tensor = 16;
+  const auto nodes = of("llama3-70b", "nvidia_l40s_pcie_48gb");
+  ASSERT_TRUE(node && nodes);
+  const auto exchange = static_cast<std::size_t>(ServingTerm::exchange);
+  EXPECT_GE(nodes->terms[exchange], node->terms[exchange]);
+}
 TEST_F(Serving, OtherDevicesHaveWiderBounds) {
+  request_.weight_type = "fp8";
   const auto known = of("llama3-8b", "nvidia_h100_sxm5_80gb"), other = of("llama3-8b", "amd_instinct_mi300x_192gb");
   EXPECT_EQ(known->output_token.level, Level::calibrated);
   EXPECT_EQ(other->output_token.level, Level::interpolated);

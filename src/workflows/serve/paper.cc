@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -110,11 +111,14 @@ report::PaperSection front(const estimation::PlanSearch& search) {
   return section;
 }
 
-report::PaperSection ranked(const std::vector<ServedPoint>& points) {
+std::string model_of(const ServedPoint& point) { return point.estimate ? point.estimate->model : point.model; }
+
+report::PaperSection ranked(const std::vector<ServedPoint>& points, const std::string& model) {
   report::PaperSection section;
   section.table.header = {"model", "hardware", "plan", "TTFT", "TPOT", "90 %", "tokens/s per GPU", "KV tokens", "level"};
   section.table.numeric = {false, false, false, true, true, true, true, true, false};
   for (const ServedPoint& point : points) {
+    if (model_of(point) != model) continue;
     if (!point.estimate) {
       section.lines.push_back(point.model + " on " + point.hardware + ": " + point.error->message);
       continue;
@@ -144,7 +148,14 @@ report::Paper serving_paper(const std::vector<ServedPoint>& points, const ServeR
   }
   paper.title = fmt::format("Served with {} input and {} output tokens, by output tokens/s per GPU",
                             request.serving.load.input_tokens, request.serving.load.output_tokens);
-  paper.sections.push_back(ranked(points));
+  // Tokens of different models are different goods: each has a ranking of its own.
+  std::vector<std::string> models;
+  for (const ServedPoint& point : points)
+    if (std::find(models.begin(), models.end(), model_of(point)) == models.end()) models.push_back(model_of(point));
+  for (const std::string& model : models) {
+    paper.sections.push_back(ranked(points, model));
+    if (models.size() > 1) paper.sections.back().title = model;
+  }
   return paper;
 }
 
