@@ -176,11 +176,13 @@ class ServeTest(program.ProgramTest):
 
     def test_query_refusals(self):
         for sql in ('DROP VIEW sessions', "SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM '/etc/passwd'", "COPY (SELECT 1) TO '/tmp/aaco-x'",
-                    "ATTACH '/tmp/x.db'", 'INSTALL httpfs', 'SET enable_external_access = true', "SELECT * FROM read_text('/etc/passwd')", 'SELECT 1; SELECT 2', '', 'nonsense'):
+                    "ATTACH '/tmp/x.db'", 'INSTALL httpfs', 'SET enable_external_access = true', "SELECT * FROM read_text('/etc/passwd')", 'SELECT 1; SELECT 2', '', 'nonsense', 'RESET ALL',
+                    'RESET memory_limit', 'SELECT * FROM range(3) FOR UPDATE', 'CREATE ROLE x', 'LISTEN x', 'VACUUM', 'CHECKPOINT', 'PRAGMA database_list', 'EXPLAIN RESET ALL', 'GRANT ALL ON t TO x'):
             status, answer = self.query(sql)
             self.assertIn(status, (400, 403, 404, 422), (sql, answer))
             self.assertNotIn('root:', json.dumps(answer))
-        for body, kind, expected in (('{}', 'application/json', 400), ('sql=SELECT+1', 'application/x-www-form-urlencoded', 415), ('{"sql":"SELECT 1"}', 'text/plain', 415), ('{', 'application/json', 400)):
+        for body, kind, expected in (('{}', 'application/json', 400), ('sql=SELECT+1', 'application/x-www-form-urlencoded', 415), ('{"sql":"SELECT 1"}', 'text/plain', 415), ('{', 'application/json', 400),
+                                     ('{"sql":"SELECT 1","sql":"SELECT 2"}', 'application/json', 400)):
             self.assertEqual(self.server.ask('/api/v1/query', 'POST', body, Content_Type=kind)[0], expected, body)
 
     def test_pages_have_policies_without_inline_script(self):

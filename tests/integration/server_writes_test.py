@@ -1,4 +1,5 @@
 """What clients may change and add over HTTP: notes, uploads, TLS; and the same machine seen from another one with `aaco top URL`."""
+import contextlib
 import http.client
 import json
 import pathlib
@@ -129,19 +130,35 @@ class UploadTest(WritesCase):
         closed.token = (self.folder / 'closed.token').read_text().strip()
         self.assertIn(self.send(closed, b'x')[0], (403, 409))  # the first server runs the jobs
 
+    def assert_no_upload_stays(self):
+        end = time.monotonic() + WAIT_S
+        while (left := list((self.lake / '.jobs/uploads').iterdir())) and time.monotonic() < end:
+            time.sleep(0.02)
+        self.assertEqual(left, [])
+
+    def upload_head(self, server):
+        return '\r\n'.join(('POST /api/v1/uploads?name=a HTTP/1.1', f'Host: {server.host}', f'Authorization: Bearer {server.token}', 'Content-Type: application/octet-stream', 'Content-Length: 900000', '', '')).encode()
+
     def test_a_client_that_leaves_leaves_nothing(self):
-        server = self.serve(*self.policy())
-        head = '\r\n'.join(('POST /api/v1/uploads?name=a HTTP/1.1', f'Host: {server.host}', f'Authorization: Bearer {server.token}', 'Content-Type: application/octet-stream', 'Content-Length: 900000', '', ''))
+        server, end = self.serve(*self.policy()), time.monotonic() + WAIT_S
         with socket.create_connection(('127.0.0.1', server.port), WAIT_S) as client:
-            client.sendall(head.encode() + b'x' * 100000)
-            end = time.monotonic() + WAIT_S
+            client.sendall(self.upload_head(server) + b'x' * 100000)
             uploads = self.lake / '.jobs/uploads'
             while not (uploads.is_dir() and any(uploads.iterdir())) and time.monotonic() < end:
                 time.sleep(0.02)
-        while any(uploads.iterdir()) and time.monotonic() < end:
-            time.sleep(0.02)
-        self.assertEqual(list(uploads.iterdir()), [])
+        self.assert_no_upload_stays()
         self.assertEqual(server.ask('/api/v1/sessions')[0], 200)
+
+    def test_a_client_that_drips_is_refused(self):
+        server, answer, end = self.serve(*self.policy()), b'', time.monotonic() + WAIT_S
+        with socket.create_connection(('127.0.0.1', server.port), 0.2) as client:
+            client.sendall(self.upload_head(server))
+            while not answer and time.monotonic() < end:
+                client.sendall(b'x')
+                with contextlib.suppress(TimeoutError):
+                    answer = client.recv(4096)
+        self.assertRegex(answer, rb'(?s)^HTTP/1.1 408 .*too slowly')
+        self.assert_no_upload_stays()
 
 
 class CatalogueTest(WritesCase):
