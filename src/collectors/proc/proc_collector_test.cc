@@ -99,8 +99,8 @@ TEST(ProcCollector, ReadsThrottlingOfTheQuotaGroup) {
 TEST(ProcCollector, FollowsAProcessIntoAnotherGroup) {
   Bench b;
   const auto throttled = [&](int us) {
-    b.machine.write("/sys/fs/cgroup/job/cpu.stat", "usage_usec 1000\nnr_periods 10\nnr_throttled 5\nthrottled_usec " +
-                                                       std::to_string(us) + "\n");
+    b.machine.write("/sys/fs/cgroup/job/cpu.stat",
+                    "usage_usec 1000\nnr_periods 10\nnr_throttled 5\nthrottled_usec " + std::to_string(us) + "\n");
   };
   throttled(0);
   b.machine.write("/proc/4711/cgroup", "0::/job\n");
