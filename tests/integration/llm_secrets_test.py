@@ -101,7 +101,7 @@ class Secrets(program.ProgramTest):
     def test_text_of_a_failure(self):
         for row in self.clean_session('plain'): self.assertEqual(row['outcome'], 'http_5xx')
     def test_error_in_the_stream(self): self.clean_session('error')
-    def test_event_that_is_no_json(self): self.clean_session('event')
+    def test_invalid_event(self): self.clean_session('event')
     def test_finish_reason(self): self.clean_session('finish')
     def test_content_type(self): self.clean_session('type')
     def test_escaped_twice(self): self.clean_session('nested')
@@ -141,7 +141,7 @@ class Secrets(program.ProgramTest):
                 self.refused(outcome, 2, 'not comparable', why)
                 self.assertEqual(Handler.served, {})
 
-    def test_server_that_wants_max_completion_tokens(self):
+    def test_max_completion_tokens_instead_of_max_tokens(self):
         outcome = self.llm('completion_limit', '--model', 'm', '--requests', 4, '--output-tokens', 2, '--json')
         self.assertEqual(outcome.code, 0, outcome.errors)
         self.assertIn('llm.completion_limit', [warning['id'] for warning in outcome.json()['warnings']])

@@ -390,9 +390,7 @@ core::Result<StageOutcome> Client::run(const Stage& stage, WorkSource& work) {
   }
   state.tick_timer.cancel();
   state.due_timer.cancel();
-  std::vector<Exchange*> lingering;
-  for (const auto& [exchange, owner] : state.live) lingering.push_back(exchange);
-  for (Exchange* exchange : lingering) state.on_released(*exchange, false);
+  while (!state.live.empty()) state.on_released(*state.live.begin()->first, false);
   state.dead.clear();
   state.io.restart();
   state.io.poll();  // handlers of what was closed

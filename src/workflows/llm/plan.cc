@@ -30,7 +30,7 @@ core::Status add_credentials(serving::Target& target, const LlmRequest& request,
   if (!visible)
     return core::fail(ErrorCode::invalid_input,
                       "the API key contains white space, a control character or a character beyond ASCII",
-                      "a key file holds the key alone, with at most one newline after it");
+                      "the key file may contain only the key and one newline");
   if (!key.empty()) target.headers.emplace_back("Authorization", "Bearer " + key);
   for (const std::string& text : request.headers) {
     AACO_ASSIGN(auto header, serving::parse_header(text));
