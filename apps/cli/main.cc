@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/context.h"
+#include "cli/options/empty_values.h"
 #include "cli/output/help_formatter.h"
 #include "cli/output/usage_error.h"
 #include "cli/signals.h"
@@ -75,6 +76,7 @@ int main(int argc, char** argv) {
   app.fallthrough();
 
   aaco::cli::add_verbs(app, context);
+  aaco::cli::refuse_empty_values(app);
   app.parse_complete_callback([&] {
     if (mode.empty()) return;
     if (const auto set = aaco::workflows::set_lake_mode(mode, context.paths); !set) {

@@ -1,6 +1,7 @@
 #include "server/connection.h"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
@@ -27,7 +28,8 @@ void fill(Message& message, const Response& response, unsigned version, bool clo
   message.version(version);
   message.result(static_cast<unsigned>(response.status));
   message.set(http::field::content_type, response.type);
-  message.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+  message.set("Content-Security-Policy",
+              "default-src 'none'; frame-ancestors 'self'");  // the dashboard frames pages, and refusals in their place
   for (const auto& [name, value] : kHeaders) message.set(name, value);
   for (const auto& [name, value] : response.headers) message.set(name, value);
   message.keep_alive(!close);
@@ -81,10 +83,31 @@ void Connection::read_head() {
   request_ = {};
   request_.peer = peer_;
   parser_.emplace();
+  folded_ = false;
+  head_bytes_ = 0;
   limit_head(*parser_);
   transport_->tcp().expires_after(kHeadTime);
-  http::async_read_header(*transport_, buffer_, *parser_,
-                          [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_head(error); });
+  parse_head();
+}
+
+// Beast joins folded lines while it parses, so that only the bytes tell of them.
+void Connection::parse_head() {
+  beast::error_code error = http::error::need_more;
+  if (buffer_.size() > 0) {
+    const std::string_view bytes(static_cast<const char*>(buffer_.data().data()), buffer_.size());
+    const std::size_t used = parser_->put(buffer_.data(), error);
+    folded_ = folded_ || has_folded_line(bytes.substr(0, used));
+    head_bytes_ += used;
+    if (head_bytes_ > kMaxHeadBytes) error = http::error::header_limit;  // Beast looks at one line at a time
+    buffer_.consume(used);
+  }
+  if (error != http::error::need_more) return on_head(error);
+  transport_->async_read_some(buffer_.prepare(kReadBytes),
+                              [self = shared_from_this()](beast::error_code failed, std::size_t count) {
+                                if (failed) return self->on_head(failed);
+                                self->buffer_.commit(count);
+                                self->parse_head();
+                              });
 }
 
 void Connection::on_head(beast::error_code error) {
@@ -95,6 +118,7 @@ void Connection::on_head(beast::error_code error) {
   version_ = parser_->get().version() == 10 ? 10 : 11;
   keep_alive_ = !error && parser_->keep_alive();
   if (error) return answer(refusal_of(error), true);
+  if (folded_) return answer(refusal(400, kFoldedLine), true);
   auto request = server::read_head(*parser_);
   if (!request) return answer(refusal(request.error()), true);
   request_ = std::move(*request);
@@ -106,9 +130,24 @@ void Connection::on_head(beast::error_code error) {
     return answer(refusal(411, "expected a body with Content-Length"), true);
   if (request_.body_bytes > (uploads ? hub_.max_upload_bytes() : std::int64_t{kMaxBodyBytes}))
     return answer(refusal_of(http::error::body_limit), true);
-  if (uploads) return receive(*match);
-  if (request_.has_body) return read_body(std::move(*match));
-  handle(std::move(*match));
+  if (!request_.has_body && !uploads) return handle(std::move(*match));
+  if (request_.expects_continue && version_ == 11 && buffer_.size() == 0) return ask_for_body(std::move(*match));
+  take_body(std::move(*match));
+}
+
+void Connection::ask_for_body(Match match) {
+  static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+  transport_->tcp().expires_after(kWriteTime);
+  boost::asio::async_write(*transport_, boost::asio::buffer(kGoOn.data(), kGoOn.size()),
+                           [self = shared_from_this(), match = std::move(match)](beast::error_code error, std::size_t) mutable {
+                             if (error) return self->close();
+                             self->take_body(std::move(match));
+                           });
+}
+
+void Connection::take_body(Match match) {
+  if (match.route->lane == Lane::upload) return receive(match);
+  read_body(std::move(match));
 }
 
 void Connection::read_body(Match match) {

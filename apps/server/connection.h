@@ -17,6 +17,7 @@ namespace aaco::server {
 inline constexpr std::chrono::seconds kHeadTime{10};  // for a whole head, waiting for it included, and for a TLS handshake
 inline constexpr std::chrono::seconds kBodyTime{10};
 inline constexpr std::chrono::seconds kWriteTime{60};
+inline constexpr std::size_t kReadBytes = 4096;        // at a time, of a head
 inline constexpr std::chrono::seconds kLingerTime{2};  // for what a client still sends after a refusal
 
 class Reception;
@@ -35,7 +36,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   void read_head();
+  void parse_head();
   void on_head(boost::beast::error_code error);
+  void ask_for_body(Match match);
+  void take_body(Match match);
   void read_body(Match match);
   void receive(const Match& match);
   void handle(Match match);
@@ -59,6 +63,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   unsigned version_ = 11;
   bool keep_alive_ = false;
   bool idle_ = true;
+  bool folded_ = false;  // the head has a folded line
+  std::size_t head_bytes_ = 0;
 };
 
 // What damaged or refused a request's bytes.

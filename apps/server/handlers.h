@@ -6,9 +6,17 @@
 // The handlers of the routes: each calls one workflow and writes what the command line's --json prints.
 namespace aaco::server {
 
+// Of the session that the path of the request names.
+core::Result<std::string> session_path(const Call& call, const Site& site);
+
 core::Result<Response> get_sessions(const Call& call, const Site& site);
 core::Result<Response> get_session(const Call& call, const Site& site);
 core::Result<Response> get_session_metrics(const Call& call, const Site& site);
+core::Result<Response> get_session_bottleneck(const Call& call, const Site& site);
+core::Result<Response> get_session_kernels(const Call& call, const Site& site);
+core::Result<Response> get_session_nodes(const Call& call, const Site& site);
+core::Result<Response> get_session_timeline(const Call& call, const Site& site);
+core::Result<Response> get_session_telemetry(const Call& call, const Site& site);
 core::Result<Response> get_session_report(const Call& call, const Site& site);
 core::Result<Response> get_session_page(const Call& call, const Site& site);
 core::Result<Response> get_now(const Call& call, const Site& site);

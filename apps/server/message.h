@@ -30,6 +30,7 @@ struct Request {
   std::string peer;       // address of the client
   bool has_body = false;  // announced by the head, of this size:
   std::int64_t body_bytes = 0;
+  bool expects_continue = false;  // the client sends the body once it is told to
 
   // The header's value if it is there exactly once.
   [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const;

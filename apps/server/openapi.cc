@@ -29,6 +29,24 @@ constexpr std::string_view kSchemas = R"({
     "account": {"type": "array"}, "warnings": {"type": "array"}, "metrics": {"$ref": "#/components/schemas/Metrics"}}},
   "SessionMetrics": {"type": "object", "required": ["schema_version", "session", "metrics"], "properties": {
     "schema_version": {"type": "integer"}, "session": {"type": "string"}, "metrics": {"$ref": "#/components/schemas/Metrics"}}},
+  "TimeShare": {"type": "object", "required": ["name", "total_ns", "share_ratio", "count"], "properties": {
+    "name": {"type": "string"}, "total_ns": {"type": "number"}, "share_ratio": {"type": "number"}, "count": {"type": "integer"}}},
+  "KernelTimes": {"type": "object", "required": ["schema_version", "session", "whole", "found", "offset", "kernels"],
+    "properties": {"schema_version": {"type": "integer"}, "session": {"type": "string"}, "found": {"type": "integer"},
+    "whole": {"enum": ["iteration", "trace", "kernels", "threads", "active"]}, "offset": {"type": "integer"},
+    "kernels": {"type": "array", "items": {"$ref": "#/components/schemas/TimeShare"}}}},
+  "NodeTimes": {"type": "object", "required": ["schema_version", "session", "whole", "found", "offset", "nodes"],
+    "properties": {"schema_version": {"type": "integer"}, "session": {"type": "string"}, "found": {"type": "integer"},
+    "whole": {"enum": ["iteration", "trace", "kernels", "threads", "active"]}, "offset": {"type": "integer"},
+    "nodes": {"type": "array", "items": {"$ref": "#/components/schemas/TimeShare"}}}},
+  "TelemetrySeries": {"type": "object", "required": ["schema_version", "session", "series"], "properties": {
+    "schema_version": {"type": "integer"}, "session": {"type": "string"}, "series": {"type": "array", "items": {"type": "object",
+    "required": ["metric", "unit", "time_ns", "value"], "properties": {"metric": {"type": "string"}, "unit": {"type": "string"},
+    "time_ns": {"type": "array", "items": {"type": "integer"}}, "value": {"type": "array", "items": {"type": ["number", "null"]}}}}}}},
+  "Explanation": {"type": "object", "description": "docs/formats/cli_json.md", "required": ["schema_version", "session",
+    "bottleneck"], "properties": {"schema_version": {"type": "integer"}, "session": {"type": "string"},
+    "bottleneck": {"type": ["object", "null"]}}},
+  "Timeline": {"type": "object", "description": "docs/formats/ranges.md", "required": ["schema_version", "session"]},
   "Report": {"type": "object", "description": "docs/formats/report.md", "required": ["schema_version"]},
   "Verdict": {"type": "object", "description": "docs/formats/verdict.md", "required": ["schema_version", "verdict", "comparable"]},
   "History": {"type": "object", "description": "docs/formats/history.md", "required": ["schema_version", "metric", "series"]},
@@ -189,7 +207,9 @@ Json operation_of(const Route& route) {
 core::Result<Response> get_openapi(const Call&, const Site& site) {
   AACO_ASSIGN(Json schemas, Json::parse(kSchemas));
   Json paths = Json::object();
+  const bool fleet = site.fleet != nullptr && site.fleet->has_fleet();
   for (const Route& route : site.routes) {
+    if (!fleet && route.pattern.starts_with("/api/v1/fleet")) continue;
     Json operations = paths[route.pattern].is_object() ? paths[route.pattern] : Json::object();
     paths.set(route.pattern, operations.set(core::to_lower(route.method), operation_of(route)));
   }

@@ -30,6 +30,7 @@ void Reception::read() {
   parser_.get().body().size = chunk_.size();
   parser_.get().body().more = true;
   transport_.tcp().expires_after(kBodyTime);
+  asked_ns_ = core::monotonic_ns();
   http::async_read_some(transport_, buffer_, parser_,
                         [self = shared_from_this()](boost::beast::error_code error, std::size_t) { self->on_chunk(error); });
 }
@@ -41,6 +42,7 @@ void Reception::on_chunk(boost::beast::error_code error) {
   transport_.tcp().expires_never();
   const std::string_view bytes(chunk_.data(), chunk_.size() - parser_.get().body().size);
   const bool last = parser_.is_done();
+  drips_ = !pace_.arrived(static_cast<std::int64_t>(bytes.size()), core::monotonic_ns() - asked_ns_);
   hub_.run_on_disk(
       [upload = upload_.get(), bytes, last]() -> core::Status {
         AACO_TRY(upload->write(bytes));
@@ -52,6 +54,7 @@ void Reception::on_chunk(boost::beast::error_code error) {
 void Reception::on_stored(const core::Status& stored) {
   if (!stored) return done_(refusal(stored.error()));
   if (!parser_.is_done()) {
+    if (drips_) return done_(refusal(408, "the file arrived too slowly"));
     if (core::monotonic_ns() - started_ns_ > kMaxUploadTime_ns) return done_(refusal(408, "the file took too long to arrive"));
     return read();
   }

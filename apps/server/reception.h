@@ -12,6 +12,7 @@
 #include "server/hub.h"
 #include "server/reader.h"
 #include "server/transport.h"
+#include "server/upload_pace.h"
 
 namespace aaco::server {
 
@@ -43,6 +44,9 @@ class Reception : public std::enable_shared_from_this<Reception> {
   Done done_;
   std::vector<char> chunk_;
   std::int64_t started_ns_;
+  std::int64_t asked_ns_ = 0;  // when the client was last asked for bytes
+  UploadPace pace_;
+  bool drips_ = false;
 };
 
 }  // namespace aaco::server

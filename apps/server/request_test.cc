@@ -82,8 +82,20 @@ TEST(ReadRequest, RefusesRepeatedCredentials) {
   EXPECT_TRUE(refused(kGet + "\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b"));
   EXPECT_TRUE(refused(kGet + "\r\nOrigin: a\r\nOrigin: b"));
 }
-TEST(ReadRequest, RefusesExpectAndUpgrade) {
+TEST(ReadRequest, RefusesFoldedLines) {
+  for (const char* fold : {"\r\nX-One: a\r\n b", "\r\nX-One: a\r\n\tb", "\r\nAuthorization: Bearer\r\n token", "\r\n X-One: a"})
+    EXPECT_TRUE(refused(kGet + fold)) << fold;
+  EXPECT_TRUE(refused("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n 2", "{}"));
+  EXPECT_FALSE(refused("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4", "{\n }"));
+}
+TEST(ReadRequest, TellsWhoWaitsToSendTheBody) {
+  const auto request = read_request("POST /a HTTP/1.1\r\nHost: h\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n{}");
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->expects_continue);
+}
+TEST(ReadRequest, RefusesOtherExpectationsAndUpgrade) {
   EXPECT_TRUE(refused(kGet + "\r\nExpect: 100-continue"));
+  EXPECT_TRUE(refused("POST /a HTTP/1.1\r\nHost: h\r\nExpect: 200-ok\r\nContent-Length: 2", "{}"));
   EXPECT_TRUE(refused(kGet + "\r\nUpgrade: websocket"));
 }
 TEST(ReadRequest, RefusesLargeHeadAndBody) {

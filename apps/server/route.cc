@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/json_keys.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 
@@ -117,6 +118,7 @@ tl::expected<Fields, Response> body_parameters(const Route& route, const Request
   if (media_type(request) != "application/json") return tl::unexpected(refusal(415, "expected Content-Type: application/json"));
   const auto document = Json::parse(request.body);
   if (!document || !document->is_object()) return tl::unexpected(refusal(400, "the body is not a JSON object"));
+  if (core::has_repeated_key(request.body)) return tl::unexpected(refusal(400, "the body has a key twice"));
   Fields given;
   for (const auto& [name, value] : document->members()) {
     const Json single = Json::array({value});

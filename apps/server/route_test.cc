@@ -62,6 +62,13 @@ TEST(BodyParameters, OfAJobAreChecked) {
     EXPECT_EQ(posted_run(body), 400) << body;
 }
 
+TEST(BodyParameters, AKeyTwiceIsRefused) {
+  EXPECT_EQ(posted(R"({"sql":"SELECT 1"})"), 200);
+  for (const char* body : {R"({"sql":"SELECT 1","sql":"SELECT 1"})", R"({"sql":"SELECT 1","s\u0071l":"SELECT 2"})"})
+    EXPECT_EQ(posted(body), 400) << body;
+  EXPECT_EQ(posted_run(R"({"model":"a","dim":["a=1"],"dim":["b=2"]})"), 400);
+}
+
 TEST(FindRoute, EveryJobVerbHasOne) {
   const auto routes = all_routes();
   for (const workflows::JobVerb& verb : workflows::job_verbs()) {
@@ -181,7 +188,9 @@ TEST(OpenApi, DescribesEveryRoute) {
   const auto document = core::Json::parse(response->body);
   ASSERT_TRUE(document);
   std::set<std::string> ids;
+  EXPECT_FALSE((*document)["paths"].contains("/api/v1/fleet")) << "this server shows none";
   for (const Route& route : routes) {
+    if (route.pattern.starts_with("/api/v1/fleet")) continue;
     const core::Json& operation = (*document)["paths"][route.pattern][core::to_lower(route.method)];
     EXPECT_EQ(operation["summary"].text(), route.summary);
     EXPECT_TRUE(ids.insert(std::string(operation["operationId"].text())).second) << operation["operationId"].text();

@@ -33,6 +33,25 @@ const std::vector<Parameter> kListed = {
      .high = 1000,
      .fallback = "100"}};
 
+const std::vector<Parameter> kTimed = {
+    {.name = "search", .description = "Part of the name or of the operator type; case is ignored"},
+    {.name = "offset", .description = "Rows to skip, from the longest", .kind = Kind::whole, .high = kMaxOffset, .fallback = "0"},
+    {.name = "limit", .description = "Maximum number of rows", .kind = Kind::whole, .low = 1, .high = 1000, .fallback = "100"}};
+
+const std::vector<Parameter> kStretch = {
+    {.name = "range",
+     .description = "Stretch from the start of the trace, such as 12ms..15ms; an end left out is the trace's",
+     .fallback = ".."},
+    {.name = "pixels",
+     .description = "Resolution: events shorter than the range divided by this are merged",
+     .kind = Kind::whole,
+     .low = 1,
+     .high = 10'000,
+     .fallback = "1000"}};
+
+const std::vector<Parameter> kSampled = {
+    {.name = "metric", .description = "Only this metric, such as cpu.use_ratio", .repeatable = true}};
+
 const std::vector<Parameter> kLookedBack = {
     {.name = "metric", .description = "Metric id, or p50, p90, p99, mean", .required = true},
     {.name = "where",
@@ -118,6 +137,27 @@ std::vector<Parameter> parameters_of(const workflows::JobVerb& verb) {
 }
 
 constexpr std::string_view kPageType = "text/html", kTextType = "text/plain";
+
+std::vector<Route> part_routes() {
+  return {
+      {"GET",
+       "/api/v1/sessions/{session}/bottleneck",
+       "Bottleneck, causes and anomalies, as 'aaco explain --json'",
+       {},
+       "Explanation",
+       Lane::slow,
+       false,
+       &get_session_bottleneck},
+      {"GET", "/api/v1/sessions/{session}/kernels", "GPU kernels, longest first; one row per node that launches it", kTimed,
+       "KernelTimes", Lane::slow, false, &get_session_kernels},
+      {"GET", "/api/v1/sessions/{session}/nodes", "Graph nodes, longest first", kTimed, "NodeTimes", Lane::slow, false,
+       &get_session_nodes},
+      {"GET", "/api/v1/sessions/{session}/timeline", "A stretch of a trace's timeline", kStretch, "Timeline", Lane::slow, false,
+       &get_session_timeline},
+      {"GET", "/api/v1/sessions/{session}/telemetry", "Telemetry over time, thinned for drawing", kSampled, "TelemetrySeries",
+       Lane::slow, false, &get_session_telemetry},
+  };
+}
 
 // Devices, predictions, baselines, and what clients may send besides jobs.
 std::vector<Route> added_routes() {
@@ -268,7 +308,7 @@ std::vector<Route> fixed_routes() {
 
 std::vector<Route> all_routes() {
   std::vector<Route> routes = fixed_routes();
-  for (Route& route : added_routes()) routes.push_back(std::move(route));
+  for (auto& more : {part_routes(), added_routes()}) routes.insert(routes.end(), more.begin(), more.end());
   for (const workflows::JobVerb& verb : workflows::job_verbs())
     routes.push_back(
         {"POST", verb_pattern(verb.name), verb.summary, parameters_of(verb), "Job", Lane::quick, false, &post_job, 202});

@@ -11,16 +11,16 @@ namespace {
 
 using core::Json;
 
-core::Result<std::string> path_of(const Call& call, const Site& site) {
-  return workflows::find_in_lake(call.path.at("session"), site.services.paths);
-}
-
 core::Result<report::ReportModel> model_of(const Call& call, const Site& site) {
-  AACO_ASSIGN(const std::string path, path_of(call, site));
+  AACO_ASSIGN(const std::string path, session_path(call, site));
   return workflows::load_report(path, site.services.paths);
 }
 
 }  // namespace
+
+core::Result<std::string> session_path(const Call& call, const Site& site) {
+  return workflows::find_in_lake(call.path.at("session"), site.services.paths);
+}
 
 core::Result<Response> get_sessions(const Call& call, const Site& site) {
   workflows::SessionFilter filter{call.text("tag"), call.text("kind"), call.text("state"), call.text("search")};
@@ -41,13 +41,13 @@ core::Result<Response> get_sessions(const Call& call, const Site& site) {
 }
 
 core::Result<Response> get_session(const Call& call, const Site& site) {
-  AACO_ASSIGN(const std::string path, path_of(call, site));
+  AACO_ASSIGN(const std::string path, session_path(call, site));
   AACO_ASSIGN(const auto session, workflows::load_session(path, site.services.paths));
   return json_response(workflows::session_json(session));
 }
 
 core::Result<Response> get_session_metrics(const Call& call, const Site& site) {
-  AACO_ASSIGN(const std::string path, path_of(call, site));
+  AACO_ASSIGN(const std::string path, session_path(call, site));
   AACO_ASSIGN(const auto session, workflows::load_session(path, site.services.paths));
   return json_response(
       Json::object({{"schema_version", 1}, {"session", session.manifest.id.text}, {"metrics", to_json(session.metrics)}}));

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Debian packages inside a newer suite (AACO_SUITE, default forky), with its compiler, libraries and Python, installs and uses
 # them there as scripts/proofs/debian_packages.sh does on Debian 12, and lets that suite's pyarrow read a table: the same addresses.
+# Its PyTorch, where it installs, trains a small network below aaco.torch_profile(): trace and telemetry become one session on one clock.
 # AACO_SUITE_JOBS limits the build (default: all CPUs).
 . "$(dirname "$0")/../lib/proof.sh" "the packages build, install, run and go on a newer Debian suite; its pyarrow reads tables without copies" "$@"
 . scripts/lib/bare_debian.sh
@@ -31,5 +32,15 @@ assert read["phase"].to_pylist() == table["phase"].texts()
 print(f"pyarrow {pyarrow.__version__}: {read.num_rows} rows, {read.num_columns} columns at the addresses of the table")
 '
 }
-try_packages arrow
-echo "$suite, $(inside sh -c 'c++ -dumpfullversion'): five commands, the notebooks and pyarrow ran as an ordinary user; nothing is left after apt remove"
+# Before the packages, so that it does not count as left by them.
+pytorch=
+inside apt-get install -y -q --no-install-recommends python3-torch >>"$out.bare.log" 2>&1 || pytorch="PyTorch cannot be installed in $suite"
+torch() {
+  [ -z "$pytorch" ] || return 0
+  cp scripts/lib/profile_torch.py "$root/home/user/"
+  user python3 /home/user/profile_torch.py | tee "$work/torch"
+  pytorch=$(tail -n 1 "$work/torch")
+}
+also() { arrow && torch; }
+try_packages also
+echo "$suite, $(inside sh -c 'c++ -dumpfullversion'): five commands, the notebooks and pyarrow ran as an ordinary user; nothing is left after apt remove; $pytorch"

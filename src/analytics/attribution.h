@@ -129,6 +129,7 @@ struct Coverage {
   std::int64_t replayed_sum_ns = 0;    // launched by a graph
   std::int64_t outside_sum_ns = 0;     // launched outside every operator and range
   std::int64_t unlaunched_sum_ns = 0;  // no launch in the trace
+  Coverage& operator+=(const Coverage& other);
   bool operator==(const Coverage&) const = default;
 };
 

@@ -180,6 +180,8 @@ class GapExplainer {
   };
   [[nodiscard]] NamedFrames named_frames(const Gap& gap) const;
   [[nodiscard]] CauseIndex frame_cause(const Call& frame, const Gap& gap) const;
+  [[nodiscard]] const Call* filling(const Gap& gap) const;
+  bool name_unlinked(const Gap& gap, Explained& out) const;
   trace::NameId chain_of(const std::vector<const Call*>& frames);
   void remember_launch(const trace::ApiCallRow& row);
   [[nodiscard]] const Call* evidence_of(const Gap& gap, std::int64_t thread_id, const HostShare& share) const;

@@ -46,6 +46,10 @@ struct GpuFacts {
   std::optional<double> pinned_ratio;     // of the time of copies from and to the host, from pinned memory; empty: unknown
   std::optional<std::int64_t> straggler;  // the rank that the others wait for in collectives
   std::vector<GpuKernel> kernels;
+  // Where equal kernels get slower over the trace (analytics/kernel_pace.h): how much, and their time beyond the early pace.
+  double late_to_early_ratio = 1, slowing_excess_ns = 0;
+  // A kernel with far fewer work-groups than the device has units; empty: none.
+  std::string few_groups_kernel, few_groups;  // its name, and how many for how many
 };
 
 // What the roofline found of one kernel by name, in part of its executions.

@@ -98,7 +98,7 @@ std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, 
 // The client's own state within a level.
 struct OwnState {
   std::vector<double> loop_lag_ns, cpu_ratio, run_queue_ratio;
-  std::vector<double> write_wait_ns, tls_record_wait_ns, tls_own_ns;  // of sockets (serving::SocketWaits)
+  std::vector<double> write_wait_ns, tls_record_wait_ns, tls_own_ns, event_own_ns;  // of sockets (serving::SocketWaits)
 };
 OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                    std::int64_t to_ns);

@@ -24,11 +24,20 @@ struct Side {
   metrics::NodeTime nodes;
   const trace::NameTable* names = nullptr;  // of `nodes`
   trace::Metrics metrics;
-  double call_ns = 0;  // mean of the measured calls; 0: unknown
+  double call_ns = 0;      // mean of the measured calls; 0: unknown
+  bool of_median = false;  // call_ns is their median: its CPU time is the mean one, its wait and sleep are not known
 };
 
 // The mean of several sessions of one side (not empty), with the nodes of one of them: profiles are not averaged.
 Side mean_side(std::span<const Side* const> sessions, const Side& nodes_of);
+
+// Sides of a median that changed from `median_a` to `median_b`, for decompose() and find_causes(): where the mean tells of waits
+// that the median does not have, since few calls waited. Empty where the means tell the same, or the caller's CPU time does not
+// explain the median's change.
+struct MedianSides {
+  Side a, b;
+};
+std::optional<MedianSides> median_sides(const Side& a, const Side& b, double median_a, double median_b);
 
 // A part of the difference.
 struct Part {

@@ -17,7 +17,7 @@
 namespace aaco::analytics::scheduling {
 
 // awaited_thread_asleep: the thread that ended the sleep (the holder of a lock, a worker) slept meanwhile, for a timer or an
-// event.
+// event. peer: another process, at the other end of a socket or pipe, or a child.
 enum class SleepCause : std::uint8_t {
   workers_computing,
   workers_waiting,
@@ -28,16 +28,17 @@ enum class SleepCause : std::uint8_t {
   stopped,
   frozen,
   awaited_thread_asleep,
+  peer,
   unknown
 };
-inline constexpr std::size_t kSleepCauses = 10;
+inline constexpr std::size_t kSleepCauses = 11;
 // "workers_computing"
 std::string_view to_string(SleepCause cause);
 // sched.sleep_workers_computing_per_iteration_ns
 std::string metric_of(SleepCause cause);
 
 // Why a thread left its CPU, by the columns `detail` and `call` of its off_cpu row.
-enum class SleepReason : std::uint8_t { handoff, event, io, page_faults, timer, stopped, frozen, unknown };
+enum class SleepReason : std::uint8_t { handoff, file_lock, event, io, peer, page_faults, timer, stopped, frozen, unknown };
 SleepReason sleep_reason(std::string_view detail, std::string_view call);
 // The details and calls that sleep_reason() knows.
 std::span<const std::string_view> known_details();

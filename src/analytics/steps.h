@@ -26,11 +26,12 @@ struct Steps {
 
 // Call order: add_call() and add_kernel() in order of start, in any mixture; then finish().
 // Profiler steps ("ProfilerStep#7") are taken first; else the marker range that repeats and covers most of the time (numbers in
-// names do not count: "step 1" and "step 2" are the same; of ranges that cover alike the outermost); else the period of the
-// sequence of kernel names on the device with most kernels: the shortest after which at least nine of ten names come again,
-// cut where the device usually idles longest (the host begins a step there), or at the first kernel where no such place stands
-// out; else the optimizer's steps, each of which ends one. Without kernels the time is that of the calls.
-// Memory: 16 bytes a kernel, of at most the first million of a rank.
+// names do not count: "step 1" and "step 2" are the same; of ranges that cover alike the outermost); else, where the host runs
+// ahead of the device, the range that repeats and whose name says "step", "iteration" or "batch"; else the period of the sequence
+// of kernel names on the device with most kernels: the shortest after which at least nine of ten names come again, cut where the
+// device usually idles longest (the host begins a step there), or at the first kernel where no such place stands out; else the
+// optimizer's steps, each of which ends one. Without kernels the time is that of the calls. Memory: 16 bytes a kernel, of at most
+// the first million of a rank.
 class StepFinder {
  public:
   explicit StepFinder(trace::NameTable& names) : names_(names) {}

@@ -30,11 +30,12 @@ struct TimelineFacts {
   std::int64_t id_pairs = 0, id_falls = 0;  // neighbouring kernels with ids, and those whose id is smaller than the one before
   double idle_ratio = 0;                    // of the least busy device's span
   std::vector<RankSpan> ranks;
+  bool one_process = false;         // launched the work of all ranks
   std::vector<RankSpan> processes;  // first start to last end of the host events of each process
 };
 
 struct NoTimeline {
-  std::string reason;  // merged-runs, counter-pass, collectives-only, copies-only, graph-capture, kernels-only
+  std::string reason;  // merged-runs, separate-windows, counter-pass, collectives-only, copies-only, graph-capture, kernels-only
   std::string text;    // one sentence
   bool operator==(const NoTimeline&) const = default;
 };

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "core/handles.h"
+#include "core/special_file.h"
 
 namespace aaco::core {
 namespace fs = std::filesystem;
@@ -63,6 +64,11 @@ Result<std::string> read_file(const std::string& path, std::int64_t limit_bytes)
 }
 
 Status write_file_atomic(const std::string& path, std::string_view bytes) {
+  if (is_written_in_place(path)) {
+    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC));
+    if (!file.valid()) return fail_errno(errno, path);
+    return write_all(file.get(), bytes, path);
+  }
   std::string temporary = path + ".XXXXXX";
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file.valid()) return fail_errno(errno, path);

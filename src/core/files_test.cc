@@ -1,13 +1,16 @@
 #include "core/files.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <thread>
 
+#include "core/handles.h"
 #include "core/private_library.h"
 
 namespace aaco::core {
@@ -133,6 +136,20 @@ TEST_F(Files, UnwritableFolderNamesTheVariableToSet) {
   EXPECT_EQ(read_only.error().code, ErrorCode::permission);
 }
 // sysfs is read-only in the sense that counts: nobody may make files there, root included.
+// As root a rename over /dev/null would put a file in the place of the device.
+TEST_F(Files, PipesAreWrittenInPlace) {
+  const std::string pipe = at("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const FileDescriptor reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_TRUE(write_file_atomic(pipe, "text"));
+  std::array<char, 8> bytes{};
+  EXPECT_EQ(::read(reader.get(), bytes.data(), bytes.size()), 4);
+  EXPECT_TRUE(write_file_atomic("/dev/null", "text"));
+  struct stat info {};
+  ASSERT_EQ(::stat("/dev/null", &info), 0);
+  EXPECT_TRUE(S_ISCHR(info.st_mode));
+}
+
 TEST_F(Files, RefusesWriteToReadOnlyPath) { EXPECT_FALSE(write_file_atomic("/sys/aaco_test", "x")); }
 
 TEST_F(Files, TemporaryDirectoryIsRemovedWithItsOwner) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,12 +31,24 @@ struct PassAccount {
   std::int64_t nodes = 0;  // changed or removed
 };
 
-// Fails with invalid_argument for an unknown pass, unsupported where the pass finds nothing to change, and as reading a weight
-// does.
-core::Result<PassAccount> apply_pass(Graph& graph, std::string_view pass);
+// The smallest and largest value that a tensor had on sample inputs.
+struct ValueRange {
+  float lowest = 0, highest = 0;
+};
+using ActivationRanges = std::map<std::string, ValueRange>;  // by tensor name
+// Whether the pass requires the ranges of activations.
+bool requires_ranges(std::string_view pass);
+
+// Fails with invalid_argument for an unknown pass or missing ranges, unsupported where the pass finds nothing to change, and as
+// reading a weight does.
+core::Result<PassAccount> apply_pass(Graph& graph, std::string_view pass, const ActivationRanges& ranges = {});
 
 // Reads the ONNX model at `from`, applies the passes in order and writes it to `to` (with FILE.data for large weights).
 core::Result<std::vector<PassAccount>> rewrite_model(const std::string& from, const std::vector<std::string>& passes,
-                                                     const std::string& to);
+                                                     const std::string& to, const ActivationRanges& ranges = {});
+
+// Writes a copy of the model to `to` whose outputs are scalars: for each tensor whose range int8_static requires its smallest and
+// largest value, in this order. Answers the names of the tensors.
+core::Result<std::vector<std::string>> write_range_model(const std::string& from, const std::string& to);
 
 }  // namespace aaco::graph::rewrite

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "hardware/secrets/names.h"
+#include "hardware/secrets/openmp.h"
 
 namespace aaco::hardware {
 namespace {
@@ -42,6 +43,7 @@ bool listed(std::string_view name) {
 }
 
 bool is_secret(std::string_view name, const std::string& value) {
+  if (name.starts_with("OMP_") && !secrets::may_be_openmp_setting(name, value)) return true;
   return secrets::must_remove(secrets::kind_of_name(name), value) || secrets::clean_words({value}).removed > 0;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/handles.h"
@@ -15,8 +16,9 @@
 #include "laboratory/suites.h"
 #include "runner/ort_runtime.h"
 
-// Benchmarks of a device: single operators and whole models, run by ONNX Runtime through the runner, or operators by PyTorch;
-// raw results are kept in a journal from which the tables of the benchmark registry are written (docs/formats/benchmarks.md).
+// Benchmarks of a device: single operators and whole models, run by ONNX Runtime through the runner, or operators by PyTorch or
+// by a GPU's own runtime; raw results are kept in a journal from which the tables of the benchmark registry are written
+// (docs/formats/benchmarks.md).
 namespace aaco::laboratory {
 
 // The result of one visit to a case.
@@ -32,7 +34,8 @@ struct BenchmarkVisit {
   // For workloads: resident memory before loading, after loading, and the peak afterwards.
   std::optional<std::int64_t> resident_before_bytes, resident_loaded_bytes, resident_peak_bytes;
   std::optional<double> flops, bytes;  // of a workload, by the operator catalogue
-  std::optional<double> power_watts;   // of an operator, called repeatedly after its time was measured
+  // Of an operator, called repeatedly after its time was measured; clocks of GPUs only.
+  std::optional<double> power_watts, clock_hz, memory_clock_hz;
 };
 
 // Locks a device's folder for the lifetime of the result: concurrent runs of any backend would disturb each other, and
@@ -100,6 +103,41 @@ struct PyTorchProcess {
 };
 // Unsupported, with a remedy, if Python has no PyTorch or PyTorch no such device.
 core::Result<PyTorchProcess> on_pytorch(const PyTorchOptions& options);
+
+// A GPU without a framework, measured by a worker process (laboratory/gpu.h).
+enum class GpuRuntime { cuda, hip };
+std::string_view to_string(GpuRuntime runtime);
+
+// What the runtime tells of a device; what it does not tell is empty.
+struct GpuFacts {
+  std::string name;    // "NVIDIA H100 80GB HBM3"
+  std::string target;  // "sm_90"; empty on HIP
+  std::string pci_address;
+  std::int64_t devices = 1;  // visible to the process
+  std::optional<std::int64_t> memory_bytes, units, lanes, clock_hz, cache_bytes, memory_clock_hz, bus_bits;
+};
+
+struct GpuLibrary {
+  std::string name;    // "cuBLASLt"
+  std::string absent;  // why it is not used; empty: it is
+  std::string remedy;
+};
+
+struct GpuOptions {
+  GpuRuntime runtime = GpuRuntime::cuda;
+  int device = 0;
+  std::vector<std::string> worker;  // the command of the worker process, without the options it gets from these
+  const std::atomic<bool>* stop = nullptr;
+  PowerMeter* power = nullptr;  // as in OrtBenchmarkOptions
+};
+struct GpuProcess {
+  std::string version;  // "cuda driver 12.4"
+  GpuFacts facts;
+  std::vector<GpuLibrary> libraries;
+  BenchmarkVisitor visitor;  // of single operators and transfers; an exited process is restarted for the next visit
+};
+// Unsupported, with a remedy, where the runtime or a device is missing.
+core::Result<GpuProcess> on_gpu(const GpuOptions& options);
 
 struct BenchmarkOptions {
   std::uint64_t seed = 1;  // of the order

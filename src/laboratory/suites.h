@@ -15,7 +15,7 @@
 namespace aaco::laboratory {
 
 // Determines the columns of a case's table.
-enum class CaseKind { gemm, convolution, attention, vector, model };
+enum class CaseKind { gemm, convolution, attention, vector, transfer, model };
 std::string_view to_string(CaseKind kind);
 
 struct BenchmarkCase {
@@ -23,7 +23,7 @@ struct BenchmarkCase {
   std::string kernel;  // names the table: "gemm", "depthwise", "softmax"
   CaseKind kind = CaseKind::gemm;
   std::string dtype;                          // "float32"
-  std::string op;                             // of a vector kernel: "add"
+  std::string op;                             // of a vector kernel: "add"; of a transfer its path: "h2d_pinned"
   std::string model;                          // of a workload: a name of models.yaml or of the zoo
   std::map<std::string, std::int64_t> sizes;  // all sizes of the site; for a workload its batch and dimensions
 
@@ -43,7 +43,7 @@ struct BenchmarkSuite {
 
 // Parses a definition (data/benchmarks/*.yaml); `name` is used in messages.
 core::Result<BenchmarkSuite> parse_suite(std::string_view text, const std::string& name);
-// "micro", "workloads", "llm", "all" (the first two), or a file.
+// "micro", "workloads", "llm", "gpu", "all" (the first two), or a file.
 core::Result<std::vector<BenchmarkSuite>> load_suites(const std::string& selection, const core::Paths& paths);
 
 }  // namespace aaco::laboratory

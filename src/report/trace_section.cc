@@ -12,13 +12,24 @@ Json to_json(const TraceTimeline::Track& track) {
       {{"rank", track.rank}, {"kind", track.kind}, {"place", track.place}, {"lane", track.lane}, {"depth", track.depth}});
 }
 
+// A column of a layer. Grown at once and moved, never copied: a page has a quarter of a million of such values.
+class Column {
+ public:
+  explicit Column(std::size_t rows = 0) { values_.reserve(rows); }
+  void push(Json value) { values_.push_back(std::move(value)); }
+  [[nodiscard]] Json take() { return Json::array(std::move(values_)); }
+
+ private:
+  Json::Array values_;
+};
+
 // Columns: starts as differences within a track, and what only few rows have as lists of those rows.
 Json to_json(const TraceTimeline::Layer& layer) {
-  Json tracks = Json::array(), track_rows = Json::array(), start = Json::array(), duration = Json::array(), name = Json::array();
-  Json detail = Json::array(), link = Json::array(), merged = Json::array(), count = Json::array(), busy = Json::array(),
-       longest = Json::array();
+  const std::size_t rows = layer.rows.size();
+  Column tracks, track_rows, start(rows), duration(rows), name(rows), detail(rows), link(rows);
+  Column merged, count, busy, longest;
   std::int64_t last_start = 0, in_track = 0;
-  for (std::size_t i = 0; i < layer.rows.size(); ++i) {
+  for (std::size_t i = 0; i < rows; ++i) {
     const TraceTimeline::Row& row = layer.rows[i];
     if (i == 0 || layer.rows[i - 1].track != row.track) {
       if (in_track > 0) track_rows.push(in_track);
@@ -38,21 +49,14 @@ Json to_json(const TraceTimeline::Layer& layer) {
     longest.push(row.longest_ns);
   }
   if (in_track > 0) track_rows.push(in_track);
-  return Json::object({{"from_ns", layer.from_ns},
-                       {"to_ns", layer.to_ns},
-                       {"resolution_ns", layer.resolution_ns},
-                       {"rows", layer.rows.size()},
-                       {"tracks", std::move(tracks)},
-                       {"track_rows", std::move(track_rows)},
-                       {"start_ns", std::move(start)},
-                       {"duration_ns", std::move(duration)},
-                       {"name", std::move(name)},
-                       {"detail", std::move(detail)},
-                       {"link", std::move(link)},
-                       {"merged", std::move(merged)},
-                       {"merged_event_count", std::move(count)},
-                       {"merged_busy_ns", std::move(busy)},
-                       {"merged_longest_ns", std::move(longest)}});
+  Json out =
+      Json::object({{"from_ns", layer.from_ns}, {"to_ns", layer.to_ns}, {"resolution_ns", layer.resolution_ns}, {"rows", rows}});
+  out.set("tracks", tracks.take()).set("track_rows", track_rows.take());
+  out.set("start_ns", start.take()).set("duration_ns", duration.take());
+  out.set("name", name.take()).set("detail", detail.take()).set("link", link.take());
+  out.set("merged", merged.take()).set("merged_event_count", count.take());
+  out.set("merged_busy_ns", busy.take()).set("merged_longest_ns", longest.take());
+  return out;
 }
 
 }  // namespace
@@ -66,15 +70,10 @@ Json to_json(const TraceTimeline& section) {
     short_names.push(name.short_text);
     groups.push(name.group);
   }
-  return Json::object({{"origin_ns", section.origin_ns},
-                       {"span_ns", section.span_ns},
-                       {"event_count", section.event_count},
-                       {"tracks", std::move(tracks)},
-                       {"names", std::move(names)},
-                       {"short_names", std::move(short_names)},
-                       {"groups", std::move(groups)},
-                       {"details", Json::texts(section.details)},
-                       {"layers", std::move(layers)}});
+  Json out = Json::object({{"origin_ns", section.origin_ns}, {"span_ns", section.span_ns}, {"event_count", section.event_count}});
+  out.set("tracks", std::move(tracks)).set("names", std::move(names)).set("short_names", std::move(short_names));
+  out.set("groups", std::move(groups)).set("details", Json::texts(section.details)).set("layers", std::move(layers));
+  return out;
 }
 
 // A timeline has no form in text: the parts of the bar, the gaps and the kernels say the same.

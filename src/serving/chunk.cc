@@ -56,12 +56,15 @@ std::string message_of(const element& error) {
 std::int64_t tool_bytes(const element& delta) {
   simdjson::dom::array calls;
   std::int64_t bytes = 0;
-  if (delta.at_key("tool_calls").get(calls) != simdjson::SUCCESS) return 0;
-  for (const element call : calls) {
-    element function;
-    if (call.is_object() && call.at_key("function").get(function) == simdjson::SUCCESS && function.is_object())
-      bytes += static_cast<std::int64_t>(text_of(function, "arguments").size());
-  }
+  if (delta.at_key("tool_calls").get(calls) == simdjson::SUCCESS)
+    for (const element one : calls) {
+      element function;
+      if (one.is_object() && one.at_key("function").get(function) == simdjson::SUCCESS && function.is_object())
+        bytes += static_cast<std::int64_t>(text_of(function, "arguments").size());
+    }
+  element call;  // before tool calls
+  if (delta.at_key("function_call").get(call) == simdjson::SUCCESS && call.is_object())
+    bytes += static_cast<std::int64_t>(text_of(call, "arguments").size());
   return bytes;
 }
 
@@ -109,6 +112,12 @@ void ChunkReader::State::take(const element& document) {
     chunk.kind = ChunkKind::error;
     chunk.error = message_of(error);
     if (error.is_object()) chunk.error_status = count_of(error, "code");
+    return;
+  }
+  if (text_of(document, "object") == "error") {  // without an "error" around it
+    chunk.kind = ChunkKind::error;
+    chunk.error = text_of(document, "message");
+    chunk.error_status = count_of(document, "code");
     return;
   }
   simdjson::dom::array choices;

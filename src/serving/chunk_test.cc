@@ -39,6 +39,9 @@ TEST(Chunk, ToolCallArgument) {
 TEST(Chunk, ToolCallNameIsRole) {
   EXPECT_EQ(kind(R"({"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":""}}]}}]})"), ChunkKind::role);
 }
+TEST(Chunk, FunctionCallArgument) {
+  EXPECT_EQ(kind(R"({"choices":[{"delta":{"function_call":{"arguments":"{"}}}]})"), ChunkKind::tool_call);
+}
 TEST(Chunk, FinishReason) { EXPECT_EQ(read(R"({"choices":[{"delta":{},"finish_reason":"length"}]})").finish_reason, "length"); }
 TEST(Chunk, UsageAlone) {
   const Chunk chunk =
@@ -63,6 +66,11 @@ TEST(Chunk, ErrorObject) {
   EXPECT_EQ(chunk.kind, ChunkKind::error);
   EXPECT_EQ(chunk.error, "out of memory");
   EXPECT_EQ(chunk.error_status, 500);
+}
+TEST(Chunk, ErrorWithoutAnObjectAroundIt) {
+  const Chunk chunk = read(R"({"object":"error","message":"engine died","code":500})");
+  EXPECT_EQ(chunk.kind, ChunkKind::error);
+  EXPECT_EQ(chunk.error, "engine died");
 }
 TEST(Chunk, ErrorText) { EXPECT_EQ(read(R"({"error":"no"})").error, "no"); }
 TEST(Chunk, NullErrorIsIgnored) { EXPECT_EQ(kind(R"({"error":null,"choices":[{"text":"a"}]})"), ChunkKind::content); }

@@ -26,6 +26,10 @@ bool EventStream::take_line(std::string_view line) {
     if (has_data_) data_ += '\n';
     data_ += value;
     has_data_ = true;
+  } else if (field == "error" && !has_data_) {  // llama.cpp's form of an error until 2025
+    event_ = field;
+    data_ = value;
+    has_data_ = true;
   } else if (field == "event") {
     event_ = value;
   }

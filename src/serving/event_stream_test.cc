@@ -26,6 +26,7 @@ TEST(EventStream, SplitsEventsAtBlankLines) { EXPECT_EQ(events_of("data: a\n\nda
 TEST(EventStream, ReadsCrLf) { EXPECT_EQ(events_of("data: a\r\n\r\ndata: b\r\n\r\n"), (Events{"|a", "|b"})); }
 TEST(EventStream, ReadsCr) { EXPECT_EQ(events_of("data: a\r\rdata: b\r\r"), (Events{"|a", "|b"})); }
 TEST(EventStream, SkipsComments) { EXPECT_EQ(events_of(": ping\n\n: ping\n\ndata: a\n\n"), (Events{"|a"})); }
+TEST(EventStream, ErrorFieldIsAnErrorEvent) { EXPECT_EQ(events_of("error: {}\n\ndata: a\n\n"), (Events{"error|{}", "|a"})); }
 TEST(EventStream, CountsComments) {
   EventStream stream;
   ASSERT_TRUE(stream.feed(": a\n:b\n", [](auto, auto) {}));

@@ -140,7 +140,7 @@ core::Result<std::vector<Prompt>> read_prompts(const std::string& path) {
 namespace {
 
 std::string finish_body(Json body, const BodyOptions& options, std::int64_t output_tokens) {
-  body.set("max_tokens", output_tokens);
+  body.set(options.completion_limit ? "max_completion_tokens" : "max_tokens", output_tokens);
   body.set("stream", true);
   Json stream_options = Json::object({{"include_usage", true}});
   if (options.continuous_usage) stream_options.set("continuous_usage_stats", true);

@@ -60,6 +60,7 @@ struct BodyOptions {
   std::uint64_t seed = 1;
   bool ignore_eos = true;         // ask for the whole length: ignore_eos and min_tokens, where the server knows them
   bool ask_usage = true;          // stream_options.include_usage
+  bool completion_limit = false;  // max_completion_tokens, which some servers of the chat API want instead of max_tokens
   bool continuous_usage = false;  // stream_options.continuous_usage_stats
 };
 std::string request_body(const BodyOptions& options, const std::string& prompt, std::int64_t output_tokens);

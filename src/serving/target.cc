@@ -137,8 +137,9 @@ core::Result<std::pair<std::string, std::string>> parse_header(const std::string
   if (colon == std::string::npos || !token)
     return core::fail(ErrorCode::invalid_argument, "invalid header", "expected 'Name: value'");
   const std::string_view value = core::trim(std::string_view(text).substr(colon + 1));
-  if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos)
-    return core::fail(ErrorCode::invalid_argument, fmt::format("the value of header '{}' contains a newline", name));
+  const auto is_control = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; };
+  if (std::any_of(value.begin(), value.end(), is_control))
+    return core::fail(ErrorCode::invalid_argument, fmt::format("the value of header '{}' contains a control character", name));
   return std::pair(name, std::string(value));
 }
 

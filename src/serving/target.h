@@ -35,7 +35,7 @@ struct Target {
 // Fails with invalid_argument on what is not an HTTP(S) URL and on a URL with user information (it would be stored).
 core::Result<Target> parse_target(const std::string& url, const core::Environment& environment);
 
-// "Name: value". Fails on line ends inside and on a name that is not a token, without repeating the value.
+// "Name: value". Fails on control characters inside and on a name that is not a token, without repeating the value.
 core::Result<std::pair<std::string, std::string>> parse_header(const std::string& text);
 
 }  // namespace aaco::serving

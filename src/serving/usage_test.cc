@@ -29,6 +29,7 @@ TEST(Usage, ToolCallsHaveTokensBesideTheirArguments) {
   record.tool_call = true;
   EXPECT_THAT(usage_contradiction(record), IsEmpty());
 }
+TEST(Usage, AllTokensThatWereAskedForAreAccepted) { EXPECT_THAT(usage_contradiction(answer(24, 2, 2, 24)), IsEmpty()); }
 TEST(Usage, NoOutputHasNoBytesToCompare) { EXPECT_THAT(usage_contradiction(answer(64, 0, 0, 60)), IsEmpty()); }
 TEST(Usage, MoreThanMaxTokensIsRejected) {
   EXPECT_THAT(usage_contradiction(answer(10, 10, 4000, 1000)), HasSubstr("more than max_tokens (10)"));

@@ -54,8 +54,10 @@ class RemoteServer {
   RemoteTarget target_;
 };
 
-// Creates what is missing, and refuses a database of a newer schema.
+// Creates what is missing, migrates an older schema, and refuses a database of a newer schema.
 core::Status prepare_remote(const RemoteServer& server);
+// Before reading: refuses a database of a newer schema.
+core::Status check_remote(const RemoteServer& server);
 
 // Creates the table of telemetry (docs/formats/fleet.md) where it is missing. Rows that are sent again are stored again; every
 // answer counts a node, device, group and minute once.

@@ -39,6 +39,8 @@ class FleetSource {
                                   const std::string& file) = 0;
   // Names of all nodes, sorted.
   virtual core::Result<std::vector<std::string>> nodes() = 0;
+  // Servers whose rows are missing from the answers.
+  [[nodiscard]] virtual std::vector<std::string> missing() const { return {}; }
   // Means of one group over bins of `bin_ns` that start at `first_unix_ns`; duplicate rows count once. Reads one day at a time.
   virtual core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
                                                 std::int64_t bin_ns) = 0;

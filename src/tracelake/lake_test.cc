@@ -264,6 +264,8 @@ TEST_F(LakeTest, AllowsReadOnlyStatementsOnly) {
                                                          "PREPARE p AS COPY (SELECT 1) TO 'T'",
                                                          "EXECUTE p",
                                                          "CHECKPOINT",
+                                                         "RESET ALL",
+                                                         "RESET memory_limit",
                                                          "PRAGMA export_database"}) {
     const ErrorCode code = refusal(core::replace_all(sql, "T'", target + "'")).code;
     EXPECT_THAT(code, ::testing::AnyOf(ErrorCode::permission, ErrorCode::invalid_argument, ErrorCode::invalid_input)) << sql;

@@ -15,9 +15,12 @@ namespace aaco::workflows {
 inline constexpr const char* kDefaultBackend = "cpu";
 
 struct BenchmarkRequest {
-  std::string suite = "all";              // micro, workloads, llm, all, or a file
-  std::string hardware = "this";          // whose results these are
-  std::string backend = kDefaultBackend;  // of backends.yaml; or pytorch, pytorch-gpu
+  std::string suite = "all";      // micro, workloads, llm, all, or a file
+  std::string hardware = "this";  // whose results these are
+  // pytorch, pytorch-gpu; cuda, hip: the GPU without a framework; else of backends.yaml, as such or as ort-NAME.
+  std::string backend = kDefaultBackend;
+  int gpu = 0;                          // of cuda and hip, as the runtime numbers them
+  std::vector<std::string> gpu_worker;  // the command that runs serve_gpu_worker()
   std::optional<int> threads;
   std::uint64_t seed = 1;
   std::string ort_library;
@@ -32,7 +35,8 @@ struct BenchmarkOutcome {
   std::string folder;   // of the device's results in the benchmark registry
   std::string runtime;  // "onnxruntime 1.30.0", "pytorch 2.5.1"
   std::string run_id;
-  std::string no_power;  // why power was not measured; empty: it was
+  std::string no_power;             // why power was not measured; empty: it was
+  std::vector<std::string> absent;  // libraries of cuda and hip that are missing, each with its remedy
   std::optional<laboratory::RoundSpread> spread;
   std::vector<std::string> warnings;
   bool resumed = false;
@@ -49,6 +53,9 @@ std::string benchmark_folder(const core::Paths& paths, const std::string& device
 
 // Measures the suites and writes the registry's tables. "this" is probed first where the hardware registry does not have it.
 core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const Services& services);
+
+// The worker process of the backends cuda and hip; see laboratory/gpu.h. Speaks on standard input and output.
+core::Status serve_gpu_worker(const std::string& backend, int gpu, double patience_seconds);
 
 // The cases of the suites.
 core::Result<std::vector<laboratory::BenchmarkSuite>> list_benchmarks(const BenchmarkRequest& request, const Services& services);

@@ -29,6 +29,7 @@ struct FleetReport {
   std::int64_t devices = 0, duplicates = 0, late = 0;
   std::int64_t tests = 0, units_without_peers = 0;
   std::vector<std::string> nodes;
+  std::vector<std::string> missing_servers;  // of the engine: their rows are not in the answers
   std::vector<analytics::fleet::Finding> findings;
   std::vector<std::string> silenced;  // per finding: the reason; empty: not silenced
   std::vector<analytics::fleet::JobStraggler> stragglers;

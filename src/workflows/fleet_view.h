@@ -22,6 +22,7 @@ class FleetView {
 
   // `from` as in FleetRequest; empty: no fleet, and every answer fails with not_found.
   FleetView(std::string from, const Services& services) : from_(std::move(from)), services_(services) {}
+  [[nodiscard]] bool has_fleet() const { return !from_.empty(); }
 
   // Status, findings and stragglers of the last `hours` of the data.
   core::Result<core::Json> overview(std::int64_t hours);

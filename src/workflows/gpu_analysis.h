@@ -22,6 +22,7 @@
 #include "workflows/captured_launch.h"
 #include "workflows/gpu/gpu_rates.h"
 #include "workflows/gpu/idle_cause_names.h"
+#include "workflows/gpu/work_findings.h"
 #include "workflows/gpu_roofline.h"
 #include "workflows/gpu_sites.h"
 #include "workflows/graph_nodes.h"
@@ -35,6 +36,9 @@ struct GpuAnalysisOptions {
   std::vector<CapturedLaunch> captures;  // of the graphs that the trace launches
   bool find_steps = true;                // false where the session has iterations already
   bool keep_steps = true;                // as iterations of the session; else they only tell its nodes from each other
+  bool same_machine = false;             // equal device numbers of ranks are one GPU, which they share
+  bool counters_apart = false;           // counters come from other executions than the kernels' times
+  bool processes_differ = false;         // the files say that they are of different ranks
   SeenDevices devices;
   analytics::levels::Plan levels;  // of the timeline, which the rows make on the way; empty: none
   GraphNodes graph;                // that the kernels are of; empty: the session's own, where it has one
@@ -46,11 +50,13 @@ struct GpuAnalysisOptions {
 std::string gpu_label(std::int64_t rank, std::int64_t device);
 
 struct GpuOfTrace {
-  std::int32_t rank = 0;
+  std::int32_t rank = 0;            // the first that ran work on it
+  std::vector<std::int32_t> ranks;  // all that did: more than one share it
   std::int64_t device = 0;
   std::int64_t metric_device = 0;
   analytics::trace_time::DeviceTime time;
-  std::int64_t repeated_kernels = 0;  // that stand in the trace before, the same in every column
+  std::int64_t repeated_kernels = 0;                // that stand in the trace before, the same in every column
+  std::int64_t early_kernels = 0, earliest_ns = 0;  // that start before the call that launched them; the longest lead
   analytics::trace_time::QueueDepth queue;
   analytics::attribution::Coverage coverage;
   std::int64_t known_family_ns = 0;  // kernel time with a family other than "other"
@@ -61,6 +67,7 @@ struct GpuOfTrace {
   GpuSites sites;
   GpuRates rates;
   core::Json kernel_limits;  // what limits its kernels (workflows/gpu/kernel_limits.h)
+  WorkFindings findings;
 };
 
 struct GpuAnalysis {

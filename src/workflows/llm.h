@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/result.h"
+#include "hardware/fingerprint.h"
 #include "workflows/llm_request.h"
 #include "workflows/services.h"
 #include "workflows/session_outcome.h"
@@ -19,6 +21,10 @@ struct LlmOutcome {
 // Measures a server and stores the session. Fails with invalid_argument on a request that is wrong, and otherwise where the
 // server cannot be reached or refuses the first request.
 core::Result<LlmOutcome> llm(const LlmRequest& request, const Services& services);
+
+// What must be equal for two loads to be comparable, as far as it is known before anything is sent: the model is empty where the
+// server is to name it.
+core::Result<std::vector<hardware::Fact>> llm_facts(const LlmRequest& request, const Services& services);
 
 // Makes a session of the requests of a killed load that had ended, from its journal, and removes the incomplete one. Fails with
 // invalid_input on another session, with conflict while it is measured, with not_found where it has no journal.

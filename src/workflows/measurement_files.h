@@ -35,6 +35,7 @@ struct MeasurementFiles {
   std::vector<std::string> sources;                   // who measured, as the files say
   std::int64_t rows = 0;                              // read
   std::int64_t failed = 0;                            // left out: their time is infinite, which is how failed runs are written
+  std::int64_t transfers = 0;                         // left out: they are no kernels
   std::int64_t without_output = 0;                    // left out: convolutions whose filter exceeds their padded input
   std::string first_without_output;                   // where the first of them stands
   struct Stranger {

@@ -108,7 +108,7 @@ class Ebpf(program.ProgramTest):
             self.watched(tag)
             metrics = self.aaco('show', f'tag:{tag}', '--json').json()['metrics']
             slept = {name[len('sched.sleep_'):-len('_per_iteration_ns')]: one['value'] for name, one in metrics.items() if name.startswith('sched.sleep_')}
-            self.assertEqual(len(slept), 10)
+            self.assertEqual(len(slept), 11)
             if cause == 'timer':  # whether a read reaches a disk is the machine's matter
                 self.assertGreater(slept[cause], 0.9 * sum(slept.values()), slept)
                 self.assertGreater(slept[cause], 0)

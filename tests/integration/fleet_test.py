@@ -263,6 +263,24 @@ class ClickHouse(program.ProgramTest):
         self.assertEqual(self.on(place, 'SELECT count(*) AS n FROM rocprof_kernels')[0]['n'], 400)
         self.assertEqual(self.on(place, 'SELECT count(*) AS n FROM sessions')[0]['n'], 1)
 
+    def test_parts_of_processes_that_continued_one_push_count_once(self):
+        place = f'{self.alone}_shared'
+        self.assertEqual(self.push('tag:one', '--to', place).code, 0)
+        shard = self.cluster.shards[0]
+        # Another process that continued the same push sent the rows of one table again, as a part of its own.
+        columns = 'session_id, push_id, table_name'
+        shard.sql("INSERT INTO rows_sessions (aaco_session, aaco_part, session_id, tag) SELECT aaco_session, 'zz', session_id, tag FROM rows_sessions", database='alone_shared')
+        shard.sql(f"INSERT INTO rows_pushes SELECT {columns}, 'zz', row_count, tool_version FROM rows_pushes WHERE table_name = 'sessions'", database='alone_shared')
+        self.assertEqual(shard.sql('SELECT count() FROM rows_sessions', database='alone_shared').strip(), '2')
+        self.assertEqual(self.on(place, 'SELECT count(*) AS n FROM sessions')[0]['n'], 1)
+        # The next push makes the view of schema version 1 anew.
+        for sql in ('DROP TABLE aaco_schema', 'CREATE TABLE aaco_schema (version Int64) ENGINE = MergeTree ORDER BY version', 'INSERT INTO aaco_schema VALUES (1)',
+                    'DROP TABLE sessions', 'CREATE VIEW sessions AS SELECT session_id FROM rows_sessions'):
+            shard.sql(sql, database='alone_shared')
+        self.assertEqual(self.on(place, 'SELECT count(*) AS n FROM sessions')[0]['n'], 2)
+        self.assertEqual(self.push('tag:one', '--to', place).code, 0)
+        self.assertEqual(self.on(place, 'SELECT count(*) AS n, min(tag) AS tag FROM sessions'), [{'n': 1, 'tag': 'one'}])
+
     def test_interrupted_push_is_invisible_and_continues(self):
         place = f'{self.alone}_cut'
         self.assertEqual(self.push('tag:one', '--to', place).code, 0)
@@ -327,6 +345,16 @@ class ClickHouse(program.ProgramTest):
                     for one in document['findings'] if one['kind'] != 'duplicate_rows']
         self.assertEqual(key(there.json()), key(here))
         self.assertTrue(key(here))
+        self.assertEqual(there.json()['missing_servers'], [])
+        lost = self.cluster.shards[1]
+        lost.stop()
+        try:
+            partial = self.aaco('fleet', 'health', 'fleet', '--json', AACO_FLEET=str(self.config))
+            self.assertEqual(partial.json()['missing_servers'], [f'http://127.0.0.1:{lost.http}'])
+            self.assertIn(f'{lost.http} cannot be reached', partial.errors)
+        finally:
+            lost.start()
+        self.assertEqual(key(self.aaco('fleet', 'health', 'fleet', '--json', AACO_FLEET=str(self.config)).json()), key(here))
 
     def test_newer_schema_is_refused(self):
         shard = self.cluster.shards[0]
@@ -334,6 +362,8 @@ class ClickHouse(program.ProgramTest):
         shard.sql('CREATE TABLE newer.aaco_schema (version Int64) ENGINE = MergeTree ORDER BY version')
         shard.sql('INSERT INTO newer.aaco_schema VALUES (99)')
         self.refused(self.push('latest', '--to', f'clickhouse://127.0.0.1:{shard.http}/newer'), 3, 'version 99')
+        self.refused(self.aaco('query', '--on', f'clickhouse://127.0.0.1:{shard.http}/newer', 'SELECT 1'), 3, 'version 99')
+        self.refused(self.aaco('fleet', 'status', f'clickhouse://127.0.0.1:{shard.http}/newer'), 3, 'version 99')
 
     def test_refusals(self):
         self.assertEqual(self.push('latest', '--to', self.alone).code, 0)

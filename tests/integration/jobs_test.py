@@ -110,6 +110,26 @@ class JobsTest(JobsCase):
         self.assertIn('no-such-model', server.ask(f'/api/v1/jobs/{job["id"]}/log')[1])
         self.assertEqual(server.ask(f'/api/v1/jobs/{job["id"]}/result')[0], 404)
 
+    def test_a_comparison_tells_its_round_and_time(self):
+        self.need_runtime()
+        server = self.serve()
+        _, job = self.start(server, 'ab', a_model='mlp', a_threads=1, b_threads=1, duration='60s')
+        end, seen = time.monotonic() + WAIT_S, ''
+        while 'round' not in seen and time.monotonic() < end:
+            seen = server.json(f'/api/v1/jobs/{job["id"]}')[1]['progress'] or ''
+            time.sleep(0.05)
+        self.cancel(server, job['id'])
+        self.assertRegex(seen, r'round 1 of at least \d+, \d+ s of 120 s asked')
+        self.reach(server, job['id'], 'cancelled')
+
+    def test_a_gate_finds_the_baselines_of_the_server(self):
+        session = self.run_small().json()['session']['id']
+        self.aaco('baseline', 'add', 'base', session, '--owner', 'tester')
+        server = self.serve()
+        _, job = self.start(server, 'gate', baseline='base', session=session)
+        done = self.reach(server, job['id'], 'done', 'failed')
+        self.assertIn('verdict', server.json(f'/api/v1/jobs/{job["id"]}/result')[1], done)
+
     def test_a_recorded_program_of_the_policy(self):
         server = self.serve(*self.policy(record_programs=['/bin/echo']))
         _, job = self.start(server, 'record', program='/bin/echo', argument=['--json', '{"session":{"id":"fake"}}'])

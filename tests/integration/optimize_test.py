@@ -164,6 +164,16 @@ class Rewrites(OptimizeTest):
         self.assertEqual(ran.code, 0, ran.errors)
         self.assertFalse((folder / 'models').exists())
 
+    def test_ranges_are_measured_for_static_eight_bits(self):
+        outcome = self.search('static', *self.SLOW, '--space', self.variants('int8_static'), '--tolerance', '0.3', '--no-store', '--accept', budget='8s')
+        self.assertEqual(outcome.code, 0, outcome.output + outcome.errors)
+        agreement = self.outcomes(outcome.json())['int8_static']['agreement']
+        self.assertLess(agreement['max_error_ratio'], 0.3)
+        self.assertGreater(agreement['max_error_ratio'], 1e-4)
+        written = self.aaco('inspect', self.folder / 'static' / 'model.onnx').output
+        self.assertIn('QuantizeLinear', written)
+        self.assertFalse(list((self.folder / 'static').glob('.ranges*')))
+
     def test_trained_model_accepts_eight_bits_and_refuses_them_at_a_tight_tolerance(self):
         model = DATA / 'traces/onnx/microsoft_onnxruntime_via_riscv_fork/cnn_mnist_pytorch.onnx'
         if not model.exists():

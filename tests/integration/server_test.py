@@ -115,6 +115,26 @@ class ServeTest(program.ProgramTest):
         metrics = self.server.json(f'/api/v1/sessions/{old}/metrics')[1]
         self.assertEqual(metrics['metrics'], self.aaco('show', old, '--json').json()['metrics'])
 
+    def test_parts_of_a_report(self):
+        old = self.ids[0]
+        self.same(f'/api/v1/sessions/{old}/bottleneck', 'explain', old)
+        report = self.aaco('report', old, '--json').json()
+        for part in ('nodes', 'kernels'):
+            listed = report.get('time', {}).get(part, [])
+            status, answer = self.server.json(f'/api/v1/sessions/{old}/{part}?limit=2')
+            self.assertEqual((status, answer['found'], answer['whole']), (200, len(listed), 'iteration'))
+            self.assertEqual(answer[part], listed[:2])
+        status, answer = self.server.json(f'/api/v1/sessions/{old}/telemetry?metric=none')
+        self.assertEqual((status, answer['series']), (200, []))
+        status, answer = self.server.json(f'/api/v1/sessions/{old}/timeline')
+        self.assertEqual(status, 404)
+        self.assertIn('no trace', answer['error']['message'])
+        for path in ('nodes?limit=0', 'nodes?offset=-1', 'kernels?range=1', 'timeline?range=1ms', 'timeline?pixels=0'):
+            self.assertEqual(self.server.json(f'/api/v1/sessions/{old}/{path}')[0], 400, path)
+        for part in ('bottleneck', 'kernels', 'nodes', 'timeline', 'telemetry'):
+            self.assertEqual(self.server.json(f'/api/v1/sessions/..%2f..%2fetc/{part}')[0], 400)
+            self.assertEqual(self.server.json(f'/api/v1/sessions/missing/{part}')[0], 404)
+
     def query(self, sql, **more):
         return self.server.json('/api/v1/query', method='POST', body=json.dumps({'sql': sql, **more}), Content_Type='application/json')
 
@@ -156,11 +176,13 @@ class ServeTest(program.ProgramTest):
 
     def test_query_refusals(self):
         for sql in ('DROP VIEW sessions', "SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM '/etc/passwd'", "COPY (SELECT 1) TO '/tmp/aaco-x'",
-                    "ATTACH '/tmp/x.db'", 'INSTALL httpfs', 'SET enable_external_access = true', "SELECT * FROM read_text('/etc/passwd')", 'SELECT 1; SELECT 2', '', 'nonsense'):
+                    "ATTACH '/tmp/x.db'", 'INSTALL httpfs', 'SET enable_external_access = true', "SELECT * FROM read_text('/etc/passwd')", 'SELECT 1; SELECT 2', '', 'nonsense', 'RESET ALL',
+                    'RESET memory_limit', 'SELECT * FROM range(3) FOR UPDATE', 'CREATE ROLE x', 'LISTEN x', 'VACUUM', 'CHECKPOINT', 'PRAGMA database_list', 'EXPLAIN RESET ALL', 'GRANT ALL ON t TO x'):
             status, answer = self.query(sql)
             self.assertIn(status, (400, 403, 404, 422), (sql, answer))
             self.assertNotIn('root:', json.dumps(answer))
-        for body, kind, expected in (('{}', 'application/json', 400), ('sql=SELECT+1', 'application/x-www-form-urlencoded', 415), ('{"sql":"SELECT 1"}', 'text/plain', 415), ('{', 'application/json', 400)):
+        for body, kind, expected in (('{}', 'application/json', 400), ('sql=SELECT+1', 'application/x-www-form-urlencoded', 415), ('{"sql":"SELECT 1"}', 'text/plain', 415), ('{', 'application/json', 400),
+                                     ('{"sql":"SELECT 1","sql":"SELECT 2"}', 'application/json', 400)):
             self.assertEqual(self.server.ask('/api/v1/query', 'POST', body, Content_Type=kind)[0], expected, body)
 
     def test_pages_have_policies_without_inline_script(self):
@@ -192,6 +214,7 @@ class ServeTest(program.ProgramTest):
         self.assertEqual(document['openapi'], '3.1.0')
         paths = document['paths']
         self.assertIn('/api/v1/sessions/{session}/report', paths)
+        self.assertNotIn('/api/v1/fleet', paths)  # the page asks for none then
         fill = {'/api/v1/diff': '?a={}&b={}'.format(*self.ids), '/api/v1/diff.html': '?a={}&b={}'.format(*self.ids), '/api/v1/history': '?metric=p50', '/api/v1/predictions': '?model=mlp&hardware=MI300X', '/api/v1/fleet/heat': '?metric=power_watts'}
         job = self.server.json('/api/v1/jobs/analyze', method='POST', body='{"model": "no-such-model"}', Content_Type='application/json')[1]
         schemas = document['components']['schemas']
@@ -201,7 +224,7 @@ class ServeTest(program.ProgramTest):
                 continue
             status, text, headers = self.server.ask(path.replace('{session}', 'latest').replace('{job}', job['id']).replace('{device}', 'MI300X').replace('{node}', 'n1') + fill.get(path, ''))
             # These runs were not profiled: no device has known work; and this server has no fleet.
-            self.assertIn(status, (404,) if path.startswith(('/api/v1/roofline', '/api/v1/fleet')) else (200, 501), (path, text))
+            self.assertIn(status, (404,) if path.startswith('/api/v1/roofline') or path.endswith('/timeline') else (200, 501), (path, text))
             (kind, content), = operations['get']['responses']['200']['content'].items()
             if status == 200:
                 self.assertTrue(headers['Content-Type'].startswith(kind), path)
@@ -261,6 +284,29 @@ class ServeTest(program.ProgramTest):
                 self.assertTrue(400 <= status < 500, (status, first, lines))
                 self.assertEqual(answers, 1, lines)
 
+    def test_folded_headers_are_refused_and_the_connection_closed(self):
+        second = self.head(first='GET /metrics HTTP/1.1')
+        query = 'POST /api/v1/query HTTP/1.1'
+        for data in (self.head('X-One: a\r\n b'), self.head('X-One: a\r\n\tb'), self.head('X-One: a\r\n Content-Length: 3'), self.head('Content-Type: application/json', 'Content-Length:\r\n 18', first=query) + b'{"sql":"SELECT 1"}'):
+            self.assertEqual(self.server.raw(data + second), (400, 1), data)
+        self.assertEqual(self.server.raw(self.head(first='GET /api/v1/sessions HTTP/1.1', host=False).replace(b'\r\n', f'\r\nHost: {self.server.host}\r\n x\r\n'.encode(), 1))[0], 400)
+
+    def test_a_body_is_sent_once_it_is_asked_for(self):
+        body = json.dumps({'sql': 'SELECT 1 AS one'}).encode()
+        head = self.head('Content-Type: application/json', f'Content-Length: {len(body)}', 'Expect: 100-continue', 'Connection: close', first='POST /api/v1/query HTTP/1.1')
+        with socket.create_connection(('127.0.0.1', self.server.port), WAIT_S) as client:
+            client.sendall(head)
+            self.assertEqual(client.recv(100), b'HTTP/1.1 100 Continue\r\n\r\n')
+            client.sendall(body)
+            text = b''
+            while part := client.recv(65536):
+                text += part
+        self.assertTrue(text.startswith(b'HTTP/1.1 200'), text)
+        self.assertIn(b'"one": 1', text)
+        self.assertEqual(self.server.raw(head + body)[0], 200, 'what was sent unasked is taken as well')
+        large = self.head('Content-Length: 100000000', 'Expect: 100-continue', first='POST /api/v1/query HTTP/1.1')
+        self.assertEqual(self.server.raw(large), (413, 1), 'not asked for')
+
     def test_damaged_requests(self):
         for data in (b'\x16\x03\x01\x00\xa5\x01\x00\x00', b'GET\r\n\r\n', b'GET / HTTP/9.9\r\nHost: x\r\n\r\n', self.head(first='GET http://evil/ HTTP/1.1'), self.head(first='CONNECT evil:80 HTTP/1.1'),
                      self.head(first='GET /%zz HTTP/1.1'), self.head('Expect: 100-continue'), self.head('Upgrade: websocket'), self.head(host=False), self.head('Host: ' + 'a')):
@@ -269,6 +315,7 @@ class ServeTest(program.ProgramTest):
 
     def test_oversize(self):
         self.assertEqual(self.server.raw(self.head('X-Large: ' + 'x' * 20000))[0], 431)
+        self.assertEqual(self.server.raw(self.head(*[f'X-{number}: a' for number in range(1800)]))[0], 431)
         self.assertEqual(self.server.raw(self.head('Content-Type: application/json', 'Content-Length: 100000000', first='POST /api/v1/query HTTP/1.1'))[0], 413)
         self.assertEqual(self.server.ask('/' + 'a' * 5000)[0], 400)
         self.assertEqual(self.server.ask('/api/v1/sessions?' + '&'.join(['tag=a'] * 40))[0], 400)

@@ -1,6 +1,9 @@
 """What clients may change and add over HTTP: notes, uploads, TLS; and the same machine seen from another one with `aaco top URL`."""
+import contextlib
 import http.client
 import json
+import pathlib
+import shlex
 import shutil
 import signal
 import socket
@@ -127,19 +130,35 @@ class UploadTest(WritesCase):
         closed.token = (self.folder / 'closed.token').read_text().strip()
         self.assertIn(self.send(closed, b'x')[0], (403, 409))  # the first server runs the jobs
 
+    def assert_no_upload_stays(self):
+        end = time.monotonic() + WAIT_S
+        while (left := list((self.lake / '.jobs/uploads').iterdir())) and time.monotonic() < end:
+            time.sleep(0.02)
+        self.assertEqual(left, [])
+
+    def upload_head(self, server):
+        return '\r\n'.join(('POST /api/v1/uploads?name=a HTTP/1.1', f'Host: {server.host}', f'Authorization: Bearer {server.token}', 'Content-Type: application/octet-stream', 'Content-Length: 900000', '', '')).encode()
+
     def test_a_client_that_leaves_leaves_nothing(self):
-        server = self.serve(*self.policy())
-        head = '\r\n'.join(('POST /api/v1/uploads?name=a HTTP/1.1', f'Host: {server.host}', f'Authorization: Bearer {server.token}', 'Content-Type: application/octet-stream', 'Content-Length: 900000', '', ''))
+        server, end = self.serve(*self.policy()), time.monotonic() + WAIT_S
         with socket.create_connection(('127.0.0.1', server.port), WAIT_S) as client:
-            client.sendall(head.encode() + b'x' * 100000)
-            end = time.monotonic() + WAIT_S
+            client.sendall(self.upload_head(server) + b'x' * 100000)
             uploads = self.lake / '.jobs/uploads'
             while not (uploads.is_dir() and any(uploads.iterdir())) and time.monotonic() < end:
                 time.sleep(0.02)
-        while any(uploads.iterdir()) and time.monotonic() < end:
-            time.sleep(0.02)
-        self.assertEqual(list(uploads.iterdir()), [])
+        self.assert_no_upload_stays()
         self.assertEqual(server.ask('/api/v1/sessions')[0], 200)
+
+    def test_a_client_that_drips_is_refused(self):
+        server, answer, end = self.serve(*self.policy()), b'', time.monotonic() + WAIT_S
+        with socket.create_connection(('127.0.0.1', server.port), 0.2) as client:
+            client.sendall(self.upload_head(server))
+            while not answer and time.monotonic() < end:
+                client.sendall(b'x')
+                with contextlib.suppress(TimeoutError):
+                    answer = client.recv(4096)
+        self.assertRegex(answer, rb'(?s)^HTTP/1.1 408 .*too slowly')
+        self.assert_no_upload_stays()
 
 
 class CatalogueTest(WritesCase):
@@ -249,15 +268,32 @@ class TlsTest(WritesCase):
         self.refused(self.aaco('serve', '--port', 0, '--tls-cert', self.cert, '--tls-key', self.key), 3, 'accessible', 'chmod 600')
 
 
-class Terminal:
-    """A program in tmux, 100 columns wide."""
+class PartsTest(WritesCase):
+    def test_kernels_and_timeline_of_a_trace(self):
+        session = self.imported('trace.json', 'parts')
+        server = self.serve()
+        base = f'/api/v1/sessions/{session}'
+        status, text, _ = server.ask(f'{base}/kernels?search=CIJK')
+        answer = json.loads(text)
+        self.assertEqual((status, answer['found'], answer['whole']), (200, 1, 'trace'))
+        self.assertEqual(answer['kernels'], self.aaco('report', session, '--json').json()['time']['kernels'])
+        self.assertEqual(json.loads(server.ask(f'{base}/kernels?search=none')[1])['found'], 0)
+        self.assertEqual(json.loads(server.ask(f'{base}/kernels?offset=1')[1])['kernels'], [])
+        status, text, _ = server.ask(f'{base}/timeline?range=0us..1ms&pixels=10')
+        self.assertEqual(status, 200, text)
+        names = {row['name'] for track in json.loads(text)['tracks'] for row in track['rows']}
+        self.assertIn(import_test.KERNEL['name'], names)
 
-    def __init__(self, test, command):
+
+class Terminal:
+    """A program in tmux."""
+
+    def __init__(self, test, command, columns=100):
         if not shutil.which('tmux'):
             test.skipTest('skipped, no tmux')
         self.test = test
-        self.tmux = ['tmux', '-S', str(test.folder / f'tmux-{test.id()[-12:]}'), '-f', '/dev/null']
-        subprocess.run([*self.tmux, 'new-session', '-d', '-x', '100', '-y', '30', command], check=True)
+        self.tmux = ['tmux', '-S', str(test.folder / f'tmux-{test.id()[-12:]}-{columns}'), '-f', '/dev/null']
+        subprocess.run([*self.tmux, 'new-session', '-d', '-x', str(columns), '-y', '30', command], check=True)
         test.addCleanup(subprocess.run, [*self.tmux, 'kill-server'], capture_output=True, check=False)
 
     def press(self, key):
@@ -293,6 +329,33 @@ class TopKeysTest(WritesCase):
         terminal.wait_for('r record')
         terminal.press('r')
         terminal.wait_for('no process is watched')
+
+
+    def test_a_line_as_wide_as_the_terminal_is_whole(self):
+        lake = self.folder / 'watched'
+        recording = subprocess.Popen([program.PROGRAM, '-q', '--sessions', str(lake), 'record', '--no-report', '--', 'sleep', '100'])
+        self.addCleanup(recording.wait)
+        self.addCleanup(recording.terminate)
+        terminal = Terminal(self, f'{program.PROGRAM} --sessions {lake} top --refresh 0.2')
+        shown = terminal.wait_for('record sleep')
+        line = next(one for one in shown.splitlines() if one.startswith('record sleep'))
+        self.assertRegex(line, r'  \d+:\d\d$')
+        self.assertEqual(len(line), 100)
+
+    def test_gpus_at_every_width(self):
+        machine = pathlib.Path(__file__).parents[1] / 'fixtures/machines/epyc_mi300x/sys'
+        inside = ['unshare', '--mount', '--', 'sh', '-c']
+        if not shutil.which('unshare') or subprocess.run([*inside, f'mount --bind {machine} /sys'], capture_output=True, check=False).returncode != 0:
+            self.skipTest('skipped, no right to mount a fake machine')
+        for columns in (60, 100, 200):
+            terminal = Terminal(self, shlex.join([*inside, f'mount --bind {machine} /sys && exec {program.PROGRAM} --sessions {self.lake} top --refresh 0.2']), columns)
+            shown = terminal.wait_for('GPU')
+            for text in ('GPU  use', 'memory', 'power', 'temp', 'clock', '141 W', '44 °C', '132 MHz'):
+                self.assertIn(text, shown, columns)
+            self.assertEqual('throttled' in shown, columns >= 80)
+            self.assertLessEqual(max(len(line) for line in shown.splitlines()), columns)
+            terminal.press('q')
+            subprocess.run([*terminal.tmux, 'kill-server'], capture_output=True, check=False)
 
 
 class RemoteTopTest(WritesCase):

@@ -18,9 +18,9 @@ function answer(request, response) {
   if (url.pathname === '/') { response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': `${policy}; frame-ancestors 'self'` }); return response.end(page); }
   if (mode === 'signed out') return json(401, { error: { status: 401, message: 'missing token' } });
   if (url.pathname === '/api/v1/sessions') {
-    const [search, tag, limit] = ['search', 'tag', 'limit'].map((name) => url.searchParams.get(name) ?? '');
+    const [search, tag, limit, offset] = ['search', 'tag', 'limit', 'offset'].map((name) => url.searchParams.get(name) ?? '');
     const found = mode === 'empty' ? [] : [...all].reverse().filter((one) => one.what.includes(search) && (!tag || one.tag === tag));
-    return json(200, { schema_version: 1, root: '/lake', found: found.length, offset: 0, sessions: found.slice(0, Number(limit) || 100), tags: mode === 'empty' ? [] : [{ tag: 'nightly', count: 125 }] });
+    return json(200, { schema_version: 1, root: '/lake', found: found.length, offset: Number(offset), sessions: found.slice(Number(offset), Number(offset) + (Number(limit) || 100)), tags: mode === 'empty' ? [] : [{ tag: 'nightly', count: 125 }] });
   }
   if (url.pathname.endsWith('/notes')) return url.pathname.includes('missing') ? json(404, { error: { status: 404, message: 'no session' } }) : json(200, { session: 'x', text: '', tags: [], changed: null });
   if (url.pathname === '/api/v1/history') return mode === 'empty' ? json(404, { error: { status: 404, message: 'no session has p50' } }) : json(200, history);
@@ -34,12 +34,15 @@ function answer(request, response) {
 describeDashboard('the dashboard', { answer, begin: (options) => { mode = options.mode ?? 'full'; }, width: 1280 }, (on) => {
   const rows = (tab) => tab.locator('tbody tr');
 
-  on('lists sessions, newest first, and shows more on demand', '', {}, async (tab) => {
-    assert.equal(await rows(tab).count(), 100);
+  on('lists sessions, newest first, and the others as one scrolls', '', {}, async (tab) => {
+    assert.equal(await tab.locator('tbody').first().locator('tr').count(), 100);
     assert.match(await rows(tab).first().innerText(), /<img src=x onerror/);
     assert.match(await rows(tab).nth(1).innerText(), /–/);
-    await tab.getByRole('button', { name: 'Show more' }).click();
-    await tab.waitForFunction(() => document.querySelectorAll('tbody tr').length === 250);
+    assert.ok(await rows(tab).count() < 200, 'far rows are not asked for');
+    const height = await tab.evaluate(() => document.documentElement.scrollHeight);
+    assert.ok(height > 250 * 30, 'the scroll bar is that of all sessions');
+    await tab.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await tab.waitForFunction((id) => document.querySelector('main').textContent.includes(id), all[0].id);
   });
   on('searches and filters by tag in the link', '#/sessions?tag=nightly', {}, async (tab) => {
     assert.match(await tab.locator('.tools').innerText(), /125.sessions/);
@@ -62,6 +65,20 @@ describeDashboard('the dashboard', { answer, begin: (options) => { mode = option
   on('states why a report is not available', '#/session/missing', { refuses: true }, async (tab) => {
     await tab.waitForSelector('text=Not available');
     assert.match(await tab.locator('main').innerText(), /no session 'missing'[\s\S]*Hint: use an id/);
+  });
+  on('a page in a frame scrolls alone', `#/session/${all[7].id}`, {}, async (tab) => {
+    const sides = await tab.evaluate(() => [document.querySelector('.frame').getBoundingClientRect().bottom, innerHeight, document.documentElement.scrollHeight]);
+    assert.ok(sides[0] <= sides[1] && sides[2] <= sides[1], `one scroll bar: ${sides}`);
+  });
+  on('a phone shows each session as a block', '', { width: 375 }, async (tab) => {
+    const heights = await tab.evaluate(() => [...document.querySelectorAll('tbody tr')].slice(0, 50).map((row) => row.getBoundingClientRect().height));
+    assert.ok(Math.max(...heights) < 110, `${Math.max(...heights)} px`);
+  });
+  on('two columns from 1,800 px', '#/history?metric=p50&model=resnet50', { width: 1800 }, async (tab) => {
+    await tab.waitForSelector('.history-line');
+    assert.equal(await tab.evaluate(() => getComputedStyle(document.querySelector('.history-columns')).gridTemplateColumns.split(' ').length), 2);
+    await tab.setViewportSize({ width: 1780, height: 900 });
+    assert.equal(await tab.evaluate(() => getComputedStyle(document.querySelector('.history-columns')).display), 'block');
   });
   on('draws a history with its changes', '#/history?metric=p50&model=resnet50', {}, async (tab) => {
     await tab.waitForSelector('.history-line');

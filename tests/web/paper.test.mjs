@@ -19,6 +19,8 @@ const sweep = {
 const analysis = { schema: 'aaco.paper', schema_version: 1, title: 'resnet50 on MI300X', curves: [], sections: [{ title: '', facts: [['latency', '738 µs  (266 µs to 2.07 ms, 90 %)'], ['', 'continued']], lines: [] },
   { title: 'Nodes', facts: [], lines: [], table: { header: ['NODE', 'TIME'], numeric: [false, true], rows: [...Array(60)].map((_, at) => [`node_${at}_${'x'.repeat(80)}`, `${60 - at} µs`]) } }] };
 
+const bars = { schema: 'aaco.paper', schema_version: 1, title: 'bars', curves: [], sections: [{ title: 'Memory', facts: [], lines: [], table: { header: ['CLASS', 'GFLOP', 'J/ITEM', ''], numeric: [false, true, true, false], rows: [['gemm', '2', '0.5', '\u2588\u2588'], ['pool', '1', '0.2', '\u2588']] } }] };
+
 function write(name, data) {
   const page = readFileSync(template, 'utf8').replace('__AACO_REPORT_DATA__', () => data.replace(/</g, '\\u003c')).replace('__AACO_REPORT_TEXT__', 'text');
   writeFileSync(join(samples, `${name}.html`), page);
@@ -27,7 +29,7 @@ function write(name, data) {
 describe('the page of a prediction or a sweep', { skip: chromiumMissing }, () => {
   let browser;
   before(async () => {
-    for (const [name, document] of [['paper_sweep', JSON.stringify(sweep)], ['paper_analysis', JSON.stringify(analysis)], ['paper_damaged', '{"schema":'], ['paper_newer', '{"schema": "aaco.paper", "schema_version": 9}']]) write(name, document);
+    for (const [name, document] of [['paper_sweep', JSON.stringify(sweep)], ['paper_analysis', JSON.stringify(analysis)], ['paper_bars', JSON.stringify(bars)], ['paper_damaged', '{"schema":'], ['paper_newer', '{"schema": "aaco.paper", "schema_version": 9}']]) write(name, document);
     browser = await startBrowser();
   });
   after(() => browser?.stop());
@@ -46,6 +48,13 @@ describe('the page of a prediction or a sweep', { skip: chromiumMissing }, () =>
     assert.equal(await page.locator('.sweep-line').count(), 4); // two curves, two samples of the key
     assert.match(await page.locator('.load-curve').innerText(), /knee: batch 4[\s\S]*cpu, 2 threads/);
     assert.match(await page.locator('h1').innerText(), /Sweep of <\/script><b>mlp/);
+  });
+  on('headings keep their units, and bars of a terminal are drawn', 'paper_bars', {}, async (page) => {
+    assert.deepEqual(await page.locator('th').allInnerTexts(), ['class', 'GFLOP', 'J/item', '']);
+    const widths = await page.evaluate(() => [...document.querySelectorAll('.paper-bar .bar')].map((one) => one.getBoundingClientRect().width));
+    assert.ok(widths[0] > 50 && Math.abs(widths[1] / widths[0] - 0.5) < 0.02, String(widths));
+    assert.doesNotMatch(await page.locator('main').innerText(), /\u2588/);
+    await checkAccess(page);
   });
   on('cells sort by their quantity', 'paper_sweep', {}, async (page) => {
     await page.getByRole('button', { name: 'median' }).click();

@@ -192,6 +192,9 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.deepEqual(await names(), ['P50', 'P90', 'P95', 'P99']);
     assert.equal(await page.locator('#latency .hist').count(), 0);
   });
+  on('draws intervals of several latencies', 'cpu', {}, async (page) => {
+    assert.equal(await page.locator('#latency .forest-line').count(), 5);
+  });
   on('leaves a gap where telemetry was not measured', 'gpu', {}, async (page) => {
     const path = await page.locator('#telemetry path.line').first().getAttribute('d');
     assert.equal(path.split('M').length - 1, 2);

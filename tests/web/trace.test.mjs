@@ -144,6 +144,10 @@ describe('the timeline of a trace', { skip: chromiumMissing }, () => {
     await page.locator('.trace-group', { hasText: 'GPU 0' }).click();
     assert.equal(await page.locator('.trace-block').count(), blocks);
   });
+  on('finds kernels by the short name that it shows', {}, async (page) => {
+    await search(page).fill('gemm_kernel 128x64');
+    assert.match(await page.locator('.trace-hits').innerText(), /^38 hits/);
+  });
   on('has the whole name of a search hit in its tip', {}, async (page) => {
     await search(page).fill('gemm');
     assert.match(await page.locator('.trace-hit-list button').first().getAttribute('data-tip'), /^void gemm_kernel</);

@@ -11,14 +11,29 @@ const source = join(dirname(fileURLToPath(import.meta.url)), '../../web/src');
 const folder = mkdtempSync(join(tmpdir(), 'aaco-values-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations', 'model/trace', 'model/trace_layout']
-  .map((name) => `export * from ${JSON.stringify(join(source, `${name}.ts`))};`).join('\n');
+const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations', 'model/trace', 'model/trace_layout', 'compare/forest.tsx', 'sections/at_a_glance.tsx']
+  .map((name) => `export * from ${JSON.stringify(join(source, name.endsWith('x') ? name : `${name}.ts`))};`).join('\n');
 await webRequire('esbuild').build({ stdin: { contents: entry, resolveDir: source, loader: 'ts' }, bundle: true, format: 'esm', outfile: join(folder, 'values.mjs'), logLevel: 'error' });
 const page = await import(pathToFileURL(join(folder, 'values.mjs')));
 const plain = (text) => text.replace(/\u00a0/g, ' ');
 
 test('durations have three digits and a unit', () => assert.equal(plain(page.duration(22.41e6)), '22.4 ms'));
 test('microseconds have their sign', () => assert.equal(plain(page.duration(870e3)), '870 \u00b5s'));
+test('what a fix saves is a time where that of the whole is known', () => {
+  const report = { metrics: { 'latency.mean_ns': { value: 4e6, unit: 'ns' }, 'gpu.span_ns': [{ value: 1e9, unit: 'ns', device: 0 }, { value: 5e8, unit: 'ns', device: 3 }] }, headline_of: { device: 3, name: 'GPU 3' } };
+  assert.equal(plain(page.saved(report, { gain_ratio: 0.45, gain_of: 'the steps' })), '\u22121.80 ms per step');
+  assert.equal(plain(page.saved(report, { gain_ratio: 0.1, gain_of: 'the device span' })), '\u221250.0 ms');
+  assert.equal(plain(page.saved(report, { gain_ratio: 0.45 })), '\u221245 % of the latency');
+  assert.equal(page.saved(report, {}), 'gain unknown');
+});
+test('the forest is scaled to the metric that decides', () => {
+  const decides = { delta_ratio: 0.196, interval: [0.175, 0.218], threshold_ratio: 0.02 };
+  const wild = { delta_ratio: 0.94, interval: [-0.999, 2916] };
+  const { low, high } = page.reachOf([decides, wild]);
+  assert.ok(high < 1.5 && high > 0.94, String(high));
+  assert.equal(low, -1);
+  assert.ok(page.reachOf([decides]).high < 0.3);
+});
 test('two minutes are minutes', () => assert.equal(plain(page.duration(120e9)), '2.00 min'));
 test('bandwidth is decimal, memory binary', () => assert.deepEqual([plain(page.text(5.3e12, 'bytes/s')), plain(page.text(1536, 'bytes'))], ['5.30 TB/s', '1.50 KiB']));
 test('what is not a number says so', () => assert.equal(page.text(NaN, 'ns'), 'not a number'));

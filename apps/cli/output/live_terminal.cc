@@ -44,12 +44,12 @@ std::pair<int, int> LiveTerminal::size(int width, int height) const {
 
 void LiveTerminal::draw(const std::vector<std::string>& lines) const {
   std::string text(kHome);
+  // Cleared before it is written: after a line as wide as the terminal, the cursor stands on its last character.
   for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += i + 1 < lines.size() ? kRestOfLine : kRestOfScreen;
     text += lines[i];
-    text += kRestOfLine;
     if (i + 1 < lines.size()) text += "\r\n";
   }
-  text += kRestOfScreen;
   write_terminal(text);
 }
 

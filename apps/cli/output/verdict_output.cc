@@ -187,12 +187,12 @@ void show_verdict(Context& context, const workflows::DiffOutcome& outcome, const
     context.note("wrote " + output.html);
   }
   if (output.json) return context.print_json(document);
-  if (output.html.empty()) print_verdict(context, outcome);
+  print_verdict(context, outcome);
 }
 
 void add_verdict_output(CLI::App& verb, VerdictOutput& output) {
   verb.add_flag("--json", output.json, "Print the verdict as JSON");
-  verb.add_option("--html", output.html, "Write the comparison as a self-contained HTML page to FILE");
+  verb.add_option("--html", output.html, "Write the comparison as a self-contained HTML page to FILE as well");
 }
 
 }  // namespace aaco::cli

@@ -40,6 +40,7 @@ void print_outcome(const Context& context, const workflows::BenchmarkOutcome& ou
     context.note(fmt::format("rounds    spread {:.1f} % (median of {} cases), {:.0f} % (p90)", outcome.spread->median_ratio * 100,
                              outcome.spread->cases, outcome.spread->p90_ratio * 100));
   for (const std::string& text : outcome.warnings) context.note("warning   " + text);
+  for (const std::string& text : outcome.absent) context.note("absent    " + text);
   if (!outcome.no_power.empty()) context.note("power     not measured: " + outcome.no_power);
   if (outcome.interrupted) return context.note("interrupted: run the same command again to resume");
   context.note("next      aaco calibrate --hardware " + outcome.device +
@@ -62,13 +63,18 @@ void add_benchmark(CLI::App& app, Context& context) {
   auto request = std::make_shared<workflows::BenchmarkRequest>();
   auto json = std::make_shared<bool>(false);
   verb->add_option("--suite", request->suite,
-                   "micro (operators), workloads (models), all (both), llm (16-bit decoder operators, for GPUs), or a custom "
-                   "suite (FILE.yaml)")
+                   "micro (operators), workloads (models), all (both), llm (16-bit decoder operators, for GPUs), gpu (copies, "
+                   "bandwidth, launches and products in every type, for cuda and hip), or a custom suite (FILE.yaml)")
       ->capture_default_str();
   verb->add_option("--hardware", request->hardware, "Device to attribute the results to; 'this' is this machine's CPU")
       ->capture_default_str();
-  verb->add_option("-b,--backend", request->backend,
-                   "Backend from configs/backends.yaml, or pytorch (CPU) or pytorch-gpu, which run single operators in PyTorch")
+  verb->add_option(
+          "-b,--backend", request->backend,
+          "Backend from configs/backends.yaml; pytorch (CPU) or pytorch-gpu, which run single operators in PyTorch; cuda or "
+          "hip, which run them on a GPU without a framework (ort-cuda is ONNX Runtime's backend cuda)")
+      ->capture_default_str();
+  verb->add_option("--gpu", request->gpu, "GPU that cuda and hip measure, as the runtime numbers them")
+      ->check(CLI::Range(0, 1023))
       ->capture_default_str();
   verb->add_option("--threads", request->threads, "Intra-op threads (default: the runtime's choice)")->check(positive_count());
   verb->add_option("--seed", request->seed, "Seed for order, weights and inputs")->check(seed_number())->capture_default_str();
@@ -85,8 +91,10 @@ void add_benchmark(CLI::App& app, Context& context) {
       "benchmark registry ($AACO_REGISTRY) together with machine, runtime and seed, in a separate folder per backend.\n\n"
       "Examples:\n"
       "  aaco benchmark --suite micro\n"
+      "  aaco benchmark --suite gpu --backend cuda\n"
       "  aaco benchmark --suite llm --backend pytorch-gpu --hardware mi300x --python ~/venv/bin/python");
   verb->callback([&context, request, json] {
+    request->gpu_worker = {core::executable_path(), "gpu-worker"};
     if (request->list) return list_cases(context, *request, *json);
     run(context, *request, *json);
   });

@@ -32,6 +32,11 @@ core::Result<workflows::FleetRequest> resolved(const FleetOptions& options) {
   return request;
 }
 
+void note_missing(const Context& context, const FleetReport& report) {
+  for (const std::string& server : report.missing_servers)
+    context.note("warning: " + server + " cannot be reached: its rows are missing");
+}
+
 void run_fleet(Context& context, const FleetOptions& options, const std::function<core::Json(const FleetReport&)>& document,
                const std::function<std::string(const FleetReport&)>& text) {
   const auto request = resolved(options);
@@ -39,6 +44,7 @@ void run_fleet(Context& context, const FleetOptions& options, const std::functio
   const auto report = workflows::analyse_fleet(*request, make_services(context));
   context.progress("");
   if (!report) return context.fail(report.error());
+  note_missing(context, *report);
   if (!options.node.empty() && std::find(report->nodes.begin(), report->nodes.end(), options.node) == report->nodes.end())
     return context.fail(core::Error{core::ErrorCode::not_found,
                                     "no telemetry of node '" + options.node + "'",
@@ -81,6 +87,7 @@ void add_alerts(CLI::App& fleet, Context& context, const std::shared_ptr<FleetOp
     const auto report = workflows::analyse_fleet(*request, make_services(context));
     context.progress("");
     if (!report) return context.fail(report.error());
+    note_missing(context, *report);
     const core::Json alerts = workflows::fleet_alerts_json(*report, !options->all, *link);
     if (url->empty()) return context.print_json(alerts);
     if (const auto sent = workflows::send_fleet_alerts(alerts, *url); !sent) return context.fail(sent.error());

@@ -9,6 +9,7 @@
 #include "cli/options/run_options.h"
 #include "cli/output/hardware_output.h"
 #include "cli/stop_at_once.h"
+#include "core/environment.h"
 #include "core/numbers.h"
 
 namespace aaco::cli {
@@ -46,7 +47,8 @@ void check(Context& context, const std::vector<std::string>& files, bool json) {
 }
 
 struct ProbeOptions {
-  std::string memory;
+  std::string memory, backend;
+  int gpu = 0;
   bool dry_run = false, json = false;
 };
 
@@ -54,6 +56,9 @@ void probe(Context& context, const ProbeOptions& options) {
   stop_at_once();
   workflows::ProbeRequest request;
   request.dry_run = options.dry_run;
+  request.backend = options.backend;
+  request.gpu = options.gpu;
+  request.gpu_worker = {core::executable_path(), "gpu-worker"};
   if (!options.memory.empty()) {
     const auto bytes = core::parse_bytes(options.memory);
     if (!bytes || *bytes < (1 << 20))
@@ -69,13 +74,16 @@ void probe(Context& context, const ProbeOptions& options) {
   if (options.json) {
     core::Json out = core::Json::object({{"schema_version", 1}, {"device", to_json(outcome->device)}});
     if (!outcome->path.empty()) out.set("path", outcome->path);
+    if (!outcome->known.empty()) out.set("gpus", core::Json::texts(outcome->known));
     return context.print_json(out);
   }
   print_device(context, outcome->device);
   for (const std::string& line : outcome->known) context.print(line + "\n");
-  if (outcome->path.empty()) return context.note("\nnothing written (--dry-run)");
-  context.note("\n" + std::string(outcome->replaced ? "replaced " : "wrote ") + outcome->path + "\nuse it as 'this' or '" +
-               outcome->device.id + "', for example: aaco analyze resnet50 --hardware this");
+  if (outcome->path.empty() && options.dry_run) return context.note("\nnothing written (--dry-run)");
+  if (outcome->path.empty()) return;
+  context.note("\n" + std::string(outcome->replaced ? "replaced " : "wrote ") + outcome->path + "\nuse it as " +
+               (options.backend.empty() ? "'this' or '" : "'") + outcome->device.id +
+               "', for example: aaco analyze resnet50 --hardware " + (options.backend.empty() ? "this" : outcome->device.id));
 }
 
 void add_ls_verb(CLI::App& verb, Context& context) {
@@ -107,10 +115,15 @@ void add_check_verb(CLI::App& verb, Context& context) {
 }
 
 void add_probe_verb(CLI::App& verb, Context& context) {
-  CLI::App* one = verb.add_subcommand("probe", "Measure this machine's CPU and write its entry to your registry");
+  CLI::App* one = verb.add_subcommand("probe", "Measure this machine's CPU, or a GPU, and write its entry to your registry");
   auto options = std::make_shared<ProbeOptions>();
   one->add_option("--memory", options->memory, "Array size for the bandwidth measurement (default: based on the cache sizes)")
       ->type_name("SIZE");
+  one->add_option("-b,--backend", options->backend, "Measure a GPU, through this runtime and the vendor's libraries")
+      ->check(CLI::IsMember({"cuda", "hip"}));
+  one->add_option("--gpu", options->gpu, "GPU to measure, as the runtime numbers them")
+      ->check(CLI::Range(0, 1023))
+      ->capture_default_str();
   one->add_flag("--dry-run", options->dry_run, "Measure without writing an entry");
   one->add_flag("--json", options->json, "Print JSON");
   one->callback([&context, options] { probe(context, *options); });

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/context.h"
+#include "cli/options/empty_values.h"
 #include "cli/options/llm_model_options.h"
 #include "cli/options/llm_side.h"
 #include "cli/options/parse_problem.h"
@@ -212,6 +213,7 @@ core::Result<workflows::LlmSide> parse_llm_side(const std::vector<std::string>& 
   LlmOptions options;
   add_request_options(side, options);
   add_llm_model_options(side, options.in_process);
+  refuse_empty_values(side);
   try {
     side.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& problem) {

@@ -66,6 +66,7 @@ class Adviser {
     // Kernels' times are a sum, the busy time is a union: a kernel saved saves its share of the union.
     const double busy = facts.busy_ns - facts.exposed_copy_ns - facts.exposed_collective_ns;
     visible_ = sum > 0 ? std::clamp(busy / sum, 0.0, 1.0) : 0;
+    early_pace_ = sum > 0 ? std::clamp(1 - facts.slowing_excess_ns / sum, 0.0, 1.0) : 1;
   }
 
   std::vector<Recommendation> all() {
@@ -74,6 +75,7 @@ class Adviser {
     copies();
     collectives();
     small_kernels();
+    slowing();
     slow_kernels();
     for (Recommendation& one : list_)
       if (one.gain_ratio > 0) one.command = "aaco import CHANGED_TRACE --tag changed && aaco diff SESSION tag:changed";
@@ -212,6 +214,19 @@ class Adviser {
                     core::format_count(count), core::format_duration(kMicrokernelNs), share(sum, facts_)));
   }
 
+  void slowing() {
+    const double saved = facts_.slowing_excess_ns * visible_;
+    add("slowing_kernels", "find out why the same kernels get slower over the trace",
+        "A clock that falls does this: log clock, power and temperature beside the run, and check the power limit and the "
+        "cooling. "
+        "The trace does not prove it.",
+        saved, kPerhaps, kChange,
+        fmt::format("kernels of the same name, grid and block take {:.2f} times as long in the last quarter as in the first; at "
+                    "the first quarter's pace {}",
+                    facts_.late_to_early_ratio, span_then(saved, facts_)));
+  }
+
+  // What another implementation saves is what a steady device would show: the slowdown is advised on once.
   void slow_kernels() {
     const GpuKernel* best = nullptr;
     double saved = 0;
@@ -219,7 +234,7 @@ class Adviser {
     for (const GpuKernel& kernel : facts_.kernels) {
       if (kernel.family == "collective") continue;
       if (!kernel.ideal_ns && (costliest == nullptr || kernel.sum_ns > costliest->sum_ns)) costliest = &kernel;
-      const double would = kernel.ideal_ns ? (kernel.sum_ns - *kernel.ideal_ns) * visible_ : 0;
+      const double would = kernel.ideal_ns ? (early_pace_ * kernel.sum_ns - *kernel.ideal_ns) * visible_ : 0;
       if (would > saved) best = &kernel, saved = would;
     }
     if (best != nullptr) {
@@ -229,19 +244,25 @@ class Adviser {
           small ? "It is far from the device limits because it is small: do more work per launch."
                 : "It is far from the device limits: try another library, tile size or data type.",
           saved, small ? kPerhaps / 2 : kPerhaps, kRewrite,
-          fmt::format("its {} {} {}; the device limits allow {}", calls(best->count), best->count == 1 ? "takes" : "take",
-                      core::format_duration(best->sum_ns), core::format_duration(*best->ideal_ns)));
+          fmt::format("its {} {} {}{}; the device limits allow {}", calls(best->count), best->count == 1 ? "takes" : "take",
+                      core::format_duration(early_pace_ * best->sum_ns), facts_.slowing_excess_ns > 0 ? " at the early pace" : "",
+                      core::format_duration(*best->ideal_ns)));
     }
     if (costliest == nullptr) return;
-    const double half = costliest->sum_ns / 2 * visible_;
+    const double half = early_pace_ * costliest->sum_ns / 2 * visible_;
+    const bool few = !facts_.few_groups.empty() && costliest->name == facts_.few_groups_kernel;
     add("costliest_kernel", fmt::format("speed up {} ({})", short_name(costliest->name), costliest->family),
-        "No attainable time of it is known; profile this kernel to see what limits it.", half, kPerhaps / 2, kRewrite,
+        few ? fmt::format("It has {}: split its work into more groups, use larger batches, or run it beside other kernels.",
+                          facts_.few_groups)
+            : std::string("No attainable time of it is known; profile this kernel to see what limits it."),
+        half, kPerhaps / 2, kRewrite,
         fmt::format("it takes {}; a 2x speedup would save half of that", share(costliest->sum_ns, facts_)));
   }
 
   const GpuFacts& facts_;
   CopyMix copies_;
-  double visible_ = 0;  // of a kernel's time, what no other kernel hides
+  double visible_ = 0;     // of a kernel's time, what no other kernel hides
+  double early_pace_ = 1;  // of a kernel's time, what it takes at the pace of the trace's beginning
   std::vector<Recommendation> list_;
 };
 

@@ -140,5 +140,33 @@ TEST(GpuAdvice, NoSpanNoAdvice) {
   EXPECT_TRUE(recommend_gpu(facts).empty());
 }
 
+// Kernels that get slower: what another implementation would save is counted at the pace of the beginning.
+GpuFacts slowing_facts() {
+  GpuFacts facts;
+  facts.span_ns = facts.busy_ns = 100e6;
+  facts.kernels = {{"gemm", "gemm", 100, 80e6, 60e6, false}, {"scan", "sort_scan", 100, 20e6, {}, false}};
+  return facts;
+}
+TEST(GpuAdvice, SlowingKernelsAreAdvisedOnOnce) {
+  GpuFacts facts = slowing_facts();
+  EXPECT_EQ(of(recommend_gpu(facts), "slowing_kernels"), nullptr);
+  const double before = of(recommend_gpu(facts), "compute_bound")->gain_ratio;
+  facts.slowing_excess_ns = 20e6;
+  facts.late_to_early_ratio = 1.5;
+  const auto list = recommend_gpu(facts);
+  ASSERT_NE(of(list, "slowing_kernels"), nullptr);
+  EXPECT_NEAR(of(list, "slowing_kernels")->gain_ratio, 0.2, 1e-9);
+  EXPECT_NEAR(before, 0.2, 1e-9);
+  EXPECT_NEAR(of(list, "compute_bound")->gain_ratio, 0.04, 1e-9) << "at the early pace 64 ms, of which 60 are needed";
+}
+TEST(GpuAdvice, FewGroupsAreSaidOfTheirKernel) {
+  GpuFacts facts = slowing_facts();
+  facts.few_groups_kernel = "scan";
+  facts.few_groups = "8 work-groups for 304 compute units";
+  EXPECT_NE(of(recommend_gpu(facts), "costliest_kernel")->text.find("8 work-groups"), std::string::npos);
+  facts.few_groups_kernel = "gemm";
+  EXPECT_EQ(of(recommend_gpu(facts), "costliest_kernel")->text.find("8 work-groups"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace aaco::analytics::advice

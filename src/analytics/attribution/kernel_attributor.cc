@@ -5,6 +5,17 @@
 
 namespace aaco::analytics::attribution {
 
+Coverage& Coverage::operator+=(const Coverage& other) {
+  kernel_count += other.kernel_count;
+  kernel_sum_ns += other.kernel_sum_ns;
+  attributed_count += other.attributed_count;
+  attributed_sum_ns += other.attributed_sum_ns;
+  replayed_sum_ns += other.replayed_sum_ns;
+  outside_sum_ns += other.outside_sum_ns;
+  unlaunched_sum_ns += other.unlaunched_sum_ns;
+  return *this;
+}
+
 std::string_view to_string(Method method) {
   switch (method) {
     case Method::none: return "none";

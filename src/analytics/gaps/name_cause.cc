@@ -153,11 +153,14 @@ std::optional<CauseIndex> GapExplainer::scheduled_cause(const Candidate& candida
   return candidate.disk.overlap_ns > candidate.asleep.overlap_ns ? book_->own().disk : book_->own().sleep;
 }
 
-// The innermost frame that has half of the cause's time.
+// The innermost frame that has half of the cause's time; of the network the outermost, since its client is what the program
+// knows.
 const GapExplainer::Call* GapExplainer::evidence_of(const Gap& gap, std::int64_t thread_id, const HostShare& share) const {
   const Call* found = nullptr;
   std::int64_t longest = 0;
+  const bool outermost = book_->at(share.cause).id == "network";
   for (const Call& call : calls_) {
+    if (outermost && 2 * longest >= share.time_ns) break;
     if (!call.cause || call.rank != gap.rank || frame_of(call, gap).cause != share.cause) continue;
     if (call.thread_id != thread_id && !call.is_overhead() && !book_->at(share.cause).any_thread) continue;
     const std::int64_t overlap = overlap_of(call.start_ns, call.end_ns, gap);
@@ -197,6 +200,7 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   if (length <= 0) return;
   if (gap.launch) launching_[gap.rank] = gap.launch->thread_id;
   const auto thread = launching_.find(gap.rank);
+  if (thread == launching_.end() && name_unlinked(gap, out)) return;
   const std::int64_t until = gap.launch ? std::clamp(gap.launch->end_ns, gap.start_ns, gap.end_ns) : gap.end_ns;
   auto& shares = out.host;
   struct NamedFrame {
@@ -282,6 +286,14 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   const Call* call = evidence_of(gap, thread->second, first);
   if (call == nullptr) return;
   out.host_frame = call->name;
+  if (book_->at(first.cause).id == "network") {  // as of named frames: the client, and what it waits in
+    const Call* client = call;
+    for (const Call& inner : calls_)
+      if (inner.rank == gap.rank && inner.thread_id == client->thread_id && inner.start_ns >= call->start_ns &&
+          inner.end_ns <= client->end_ns && 2 * overlap_of(inner.start_ns, inner.end_ns, gap) >= first.time_ns)
+        call = &inner;
+    if (call != client) out.host_frame = chain_of({client, call});
+  }
   if (decision.cause != Cause::host_late || decision.evidence_is_launch) return;
   out.row.evidence = call->name;
   out.row.evidence_start_ns = call->start_ns;

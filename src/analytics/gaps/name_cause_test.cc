@@ -26,6 +26,49 @@ TEST_F(NamedGapTest, UnknownFunctionIsNamed) {
   EXPECT_EQ(names_.text(explained_.host_frame), "checks.py(7): audit > <built-in method crc of Sum object>");
   EXPECT_EQ(explained_.cause, Cause::host_late);
 }
+TEST_F(NamedGapTest, WithoutLaunchesTheEventThatFillsTheGapIsNamed) {
+  call("python", "feed.py:77 take", 1, 10.5);
+  EXPECT_EQ(cause(), "host-code");
+  EXPECT_EQ(evidence(), "feed.py:77 take");
+  call("python", "torch/utils/data/dataloader.py(701): __next__", 1.1, 10.4, 2);
+  EXPECT_EQ(cause(), "data-loading");
+}
+TEST_F(NamedGapTest, WithoutLaunchesAnEventAroundTheGapTellsNothing) {
+  call("python", "train.py:12 main", 0, 20).call("python", "a.py:1 f", 1, 4).call("marker", "step", 0.9, 14);
+  EXPECT_EQ(cause(), "unknown");
+}
+TEST_F(NamedGapTest, WithoutLaunchesTwoThreadsAreAmbiguous) {
+  call("python", "a.py:1 f", 1, 10.5).call("python", "b.py:1 g", 1.1, 10.5, 2);
+  EXPECT_EQ(cause(), "unknown");
+}
+TEST_F(NamedGapTest, StreamsCreatedInTheLoopAreNoInitialisation) {
+  launch(10.9, 10.95).call("cuda_runtime", "cudaStreamCreateWithPriority", 1, 10.5);
+  EXPECT_EQ(cause(), "resource-creation");
+}
+TEST_F(NamedGapTest, SocketsOfARequestAreTheNetwork) {
+  launch(10.9, 10.95).call("python", "requests/api.py(62): get", 1, 10.5).call("python", "socket.py(706): readinto", 1.1, 10.4);
+  call("python", "<built-in method recv_into of _socket.socket object>", 1.2, 10.3);
+  EXPECT_EQ(cause(), "network");
+  EXPECT_EQ(evidence(), "<built-in method recv_into of _socket.socket object>");
+  EXPECT_EQ(names_.text(explained_.host_frame),
+            "requests/api.py(62): get > <built-in method recv_into of _socket.socket object>");
+}
+TEST_F(NamedGapTest, ObjectsOfARemoteCallAreUnpickled) {
+  launch(10.9, 10.95).call("python", "torch/distributed/rpc/internal.py(125): deserialize", 1, 10.5);
+  call("python", "<built-in method load of _pickle.Unpickler object>", 1.1, 10.4);
+  EXPECT_EQ(cause(), "serialisation");
+}
+TEST_F(NamedGapTest, SerialisingForALogIsLogging) {
+  launch(10.9, 10.95)
+      .call("python", "wandb/sdk/wandb_run.py(1850): log", 1, 10.5)
+      .call("python", "<built-in function dumps>", 1.1, 10.4);
+  EXPECT_EQ(cause(), "logging");
+}
+TEST_F(NamedGapTest, OptimizerOnTheCpu) {
+  launch(10.9, 10.95).call("python", "deepspeed/ops/adam/cpu_adam.py(103): step", 1, 10.5);
+  call("python", "<built-in method adam_update of PyCapsule object>", 1.1, 10.4);
+  EXPECT_EQ(cause(), "optimiser-host");
+}
 TEST_F(NamedGapTest, NoHostTimeNamesNoFrame) {
   launch(0.2, 0.9).call("python", "checks.py(7): audit", 0.1, 10.5);
   EXPECT_EQ(cause(), "device-latency") << "the work was launched before the gap";

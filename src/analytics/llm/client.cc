@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "analytics/llm.h"
@@ -68,6 +69,18 @@ std::optional<std::string> moved(std::string_view name, const std::optional<stat
                      name, core::format_duration(result->value), core::format_duration(added));
 }
 
+// The reason, where so many events took the client so long to read and parse that the quantile may be theirs. A window of the
+// samples tells of its longest event only, so that events of several requests in one count once.
+std::optional<std::string> read_long(std::string_view name, const std::optional<stats::Quantile>& result, double probability,
+                                     const Load& load, std::vector<double> events) {
+  if (!result) return std::nullopt;
+  std::sort(events.begin(), events.end(), std::greater<>());
+  const auto beyond = static_cast<std::size_t>((1 - probability) * static_cast<double>(load.complete));
+  if (beyond >= events.size() || !matters(events[beyond], *result)) return std::nullopt;
+  return fmt::format("the client took {} to read and parse single events, which may have moved {} ({}) by as much",
+                     core::format_duration(events[beyond]), name, core::format_duration(result->value));
+}
+
 // Whether the loop was late by what a first token would show: a thread with little to do may wait longer than it runs, and harm
 // nothing.
 bool late(const OwnLimit& limit, const Load& load) {
@@ -88,6 +101,7 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
     if (metric == "client.run_queue_ratio") state.run_queue_ratio.push_back(row.value);
     if (metric == "client.write_wait_ns") state.write_wait_ns.push_back(row.value);
     if (metric == "client.tls_record_wait_ns") state.tls_record_wait_ns.push_back(row.value);
+    if (metric == "client.event_own_ns") state.event_own_ns.push_back(row.value);
     if (metric == "client.tls_own_ns") state.tls_own_ns.push_back(row.value);
   }
   return state;
@@ -111,7 +125,9 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
                                         core::format_percent(*limit.run_queue_ratio),
                                         core::format_percent(limit.cpu_ratio.value_or(0))));
   for (auto reason :
-       {moved("the median TTFT", load.ttft.p50, 0.5, load, lags), moved("the TTFT P99", load.ttft.p99, 0.99, load, lags)})
+       {moved("the median TTFT", load.ttft.p50, 0.5, load, lags), moved("the TTFT P99", load.ttft.p99, 0.99, load, lags),
+        read_long("the median TTFT", load.ttft.p50, 0.5, load, state.event_own_ns),
+        read_long("the TTFT P99", load.ttft.p99, 0.99, load, state.event_own_ns)})
     if (reason) limit.reasons.push_back(*std::move(reason));
   limit.limited = !limit.reasons.empty();
   if (busy > kBusyClient) limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;

@@ -130,5 +130,21 @@ TEST(Client, RareLagBesideEqualAnswersIsTheLimit) {
 }
 TEST(Client, NoSamplesIsNotTheLimit) { EXPECT_FALSE(judge_client(load_of(10, 1, 10), {}).limited); }
 
+TEST(Client, LongEventsOfMostRequestsMovedTheMedian) {
+  Load load = load_of(100, 1, 10);
+  load.complete = 20;
+  const std::vector<double> most(static_cast<std::size_t>(load.complete) * 3 / 4, 100e6);
+  const OwnLimit limit = judge_client(load, {.loop_lag_ns = {}, .cpu_ratio = {0.1}, .run_queue_ratio = {}, .event_own_ns = most});
+  ASSERT_TRUE(limit.limited);
+  EXPECT_NE(limit.reasons.front().find("read and parse"), std::string::npos) << limit.reasons.front();
+}
+TEST(Client, OneLongEventDidNotMoveTheMedian) {
+  Load load = load_of(100, 1, 10);
+  load.complete = 20;
+  load.ttft.p99.reset();
+  EXPECT_FALSE(
+      judge_client(load, {.loop_lag_ns = {}, .cpu_ratio = {0.1}, .run_queue_ratio = {}, .event_own_ns = {100e6}}).limited);
+}
+
 }  // namespace
 }  // namespace aaco::analytics::llm

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 namespace aaco::analytics::llm {
 namespace {
 
@@ -308,6 +312,29 @@ TEST(Sentence, SaysThatAllFailed) {
   rows.fail(0, "timeout");
   EXPECT_EQ(sentence_of(rows.load(), {}), "all 1 requests failed");
 }
+
+// Four slots of 100 ms, each of 240 requests served as soon as one is free: 40/s, whatever the rate of the arrivals beyond it.
+TEST(Load, ThroughputBeyondTheCapacityIsTheCapacity) {
+  for (const double per_second : {44.0, 60.0, 80.0}) {
+    Rows rows;
+    std::array<double, 4> free_ms{};
+    for (int i = 0; i < 240; ++i) {
+      const double due_ms = i * 1000 / per_second;
+      double& slot = *std::min_element(free_ms.begin(), free_ms.end());
+      slot = std::max(slot, due_ms) + 100;
+      trace::LlmRequestRow& row = rows.add(0, 0, 0, 0, 1);
+      row.scheduled_ns = std::llround(due_ms * 1e6);
+      row.sent_ns = row.scheduled_ns;
+      row.end_ns = std::llround(slot * 1e6);
+      row.first_token_ns = row.end_ns;
+      row.last_token_ns = row.end_ns;
+    }
+    const Load load = rows.load();
+    ASSERT_TRUE(load.steady) << per_second;
+    EXPECT_NEAR(load.steady->requests_per_second, 40, 0.2) << per_second;
+  }
+}
+TEST(Sentence, NoRequest) { EXPECT_EQ(sentence_of({}, {}), "no request was sent"); }
 
 }  // namespace
 }  // namespace aaco::analytics::llm

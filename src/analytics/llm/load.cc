@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "analytics/llm.h"
@@ -51,14 +52,20 @@ struct Window {
   [[nodiscard]] double seconds() const { return span(from, to) * 1e-9; }
 };
 
-// The time of a response that did not wait for others: the 5 % quantile of complete ones, from their sending.
+// The time of a usual response that did not wait for others: the shortest of the complete ones with at least the median number of
+// chunks, from their sending. A quantile above that includes waiting in a queue that grows from the first request on.
 double own_time_ns(std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names) {
-  std::vector<double> times;
+  const auto counts = [&](const trace::LlmRequestRow& row) { return names.text(row.outcome) == "ok" && row.sent_ns; };
+  std::vector<std::int64_t> chunks;
   for (const auto& row : requests)
-    if (names.text(row.outcome) == "ok" && row.sent_ns) times.push_back(span(*row.sent_ns, row.end_ns));
-  if (times.empty()) return 0;
-  std::sort(times.begin(), times.end());
-  return stats::quantile_of_sorted(times, 0.05);
+    if (counts(row)) chunks.push_back(row.content_chunks);
+  if (chunks.empty()) return 0;
+  const auto middle = chunks.begin() + static_cast<std::ptrdiff_t>(chunks.size() / 2);
+  std::nth_element(chunks.begin(), middle, chunks.end());
+  double shortest = std::numeric_limits<double>::max();
+  for (const auto& row : requests)
+    if (counts(row) && row.content_chunks >= *middle) shortest = std::min(shortest, span(*row.sent_ns, row.end_ns));
+  return shortest;
 }
 
 // Per second of the window, each request by the share of its last `own_ns` that lies within it. Ends alone, which come in bursts

@@ -125,6 +125,7 @@ Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
 }
 
 std::string sentence_of(const Load& load, const Slo& slo) {
+  if (load.requests == 0 && load.cancelled == 0) return "no request was sent";
   if (load.requests == 0) return fmt::format("all {} requests were cancelled", load.cancelled);
   if (load.complete == 0) return fmt::format("all {} requests failed", load.requests);
   const Rates& rates = load.steady ? *load.steady : load.rates;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 
 namespace aaco::analytics::rootcause {
 namespace {
@@ -30,20 +31,21 @@ constexpr std::array kPartsOfCauses = {
     PartsOfCause{"host_computing", {"host_computing"}},
     PartsOfCause{"launch_overhead", {"launch"}},
 };
-constexpr std::array<std::string_view, 4> kWaitingParts = {"host_waiting", "host_waiting:lock", "host_waiting:timer",
-                                                           "host_waiting:awaited_thread_asleep"};
+constexpr std::array<std::string_view, 5> kWaitingParts = {"host_waiting", "host_waiting:lock", "host_waiting:timer",
+                                                           "host_waiting:awaited_thread_asleep", "host_waiting:peer"};
 constexpr std::array<std::string_view, 4> kComputingParts = {"node:", "computing", "launch", "host_waiting:workers_computing"};
 
-const std::array<std::string_view, 4>& parts_of(std::string_view cause) {
+std::span<const std::string_view> parts_of(std::string_view cause) {
   for (const PartsOfCause& one : kPartsOfCauses)
     if (one.cause == cause) return one.parts;
-  return cause == "host_waiting" ? kWaitingParts : kComputingParts;
+  if (cause == "host_waiting") return kWaitingParts;
+  return kComputingParts;
 }
 
 bool has_own_parts(std::string_view cause) { return cause == "cpu_throttling" || cause == "priority"; }
 
 bool takes(std::string_view cause, const Part& part) {
-  const auto& parts = parts_of(cause);
+  const auto parts = parts_of(cause);
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view one) {
     return !one.empty() && (one.ends_with(':') ? part.id.starts_with(one) : part.id == one);
   });

@@ -32,6 +32,7 @@ constexpr std::array kConfigurations = {
     Configuration{"provider", "provider", "different execution provider"},
     Configuration{"runtime.name", "runtime_version", "different runtime"},
     Configuration{"runtime.version", "runtime_version", "different runtime version"},
+    Configuration{"runtime.hash", "runtime_version", "different build of the runtime"},
     Configuration{"driver.amdgpu", "driver_version", "different driver version"},
     Configuration{"driver.rocm", "driver_version", "different ROCm version"},
     Configuration{"driver.nvidia", "driver_version", "different driver version"},
@@ -92,6 +93,7 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
   };
   for (const hardware::Difference& difference : differences) {
     if (difference.a.empty() || difference.b.empty()) continue;  // one side does not know it
+    if (difference.key == "runtime.hash" && (has("runtime.version") || has("runtime.name"))) continue;  // named by these
     for (const Configuration& one : kConfigurations)
       if (difference.key == one.key &&
           ((one.key != kAllowedCores && one.cause != kPriority) || threads_wait(a, b, decomposition) ||
@@ -123,6 +125,7 @@ Weights causes_by_parts(const Side& a, const Side& b, const Decomposition& decom
   waits += asleep_for("host_waiting:workers_waiting");
   weights["storage"] += asleep_for("host_waiting:io");
   weights["page_faults"] += asleep_for("host_waiting:page_faults");
+  weights["host_waiting"] += asleep_for("host_waiting:peer");
   const double of_workers = asleep_for("host_waiting:workers_computing");
   const double asleep = std::max(0.0, share_of(decomposition, "host_waiting") - known);
   const bool bytes = a.account && b.account && b.account->storage_bytes.value_or(0) >= a.account->storage_bytes.value_or(0) + 1;

@@ -179,6 +179,17 @@ TEST(Causes, OfTwoSettingsTheOneWithTheLargerPartIsFirst) {
   EXPECT_EQ(first_cause(a, b, both), "graph_optimisation");
 }
 
+TEST(Causes, AnotherBuildOfTheRuntimeIsNamedOnceWithItsVersion) {
+  const hardware::Difference build{"runtime.hash", "c79c91c046650b3d", "8a7df47891ce3099", hardware::Severity::soft, ""};
+  const hardware::Difference version{"runtime.version", "1.29.0", "1.30.0", hardware::Severity::soft, ""};
+  Side b = calm();
+  b.call_ns = b.account->wall_ns = 1500, b.account->cpu_ns = 1500, b.account->process_cpu_ns = 2500;
+  EXPECT_EQ(first_cause(calm(), b, {build}), "runtime_version");
+  const auto causes = find_causes(calm(), b, *decompose(calm(), b), {version, build}, book(), nullptr);
+  EXPECT_EQ(causes.front().title, "different runtime version");
+  EXPECT_GT(causes.front().probability, 0.9);
+}
+
 TEST(Causes, PriorityMattersToThreadsThatWait) {
   const hardware::Difference nice{"process.nice", "0", "19", hardware::Severity::soft, ""};
   Side b = calm();

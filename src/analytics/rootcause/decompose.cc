@@ -95,6 +95,7 @@ constexpr std::array<std::string_view, scheduling::kSleepCauses> kSleepTitles = 
     "process stopped",
     "process frozen",
     "caller asleep: awaited thread asleep",
+    "caller asleep: socket, pipe or child process",
     "caller asleep (cause not recorded)"};
 
 void add_sleep(const Side& a, const Side& b, Parts& parts) {
@@ -224,7 +225,9 @@ std::optional<Decomposition> decompose(const Side& a, const Side& b) {
   out.candidate_account = b.account;
   out.profiled = a.nodes.parts && b.nodes.parts && a.names != nullptr && b.names != nullptr;
   Parts parts(out.delta_ns, out.parts);
-  if (counted(a) && counted(b)) {
+  if (a.of_median && b.of_median) {
+    add_computing(a, b, out.profiled, parts, out.profile_scale);
+  } else if (counted(a) && counted(b)) {
     add_wait(*a.account, *b.account, parts);
     add_sleep(a, b, parts);
     add_computing(a, b, out.profiled, parts, out.profile_scale);

@@ -81,6 +81,10 @@ TEST(Decompose, WatchedSleepIsDividedByItsCause) {
   EXPECT_EQ(first_cause(a, b), "cpu_placement") << "workers wait for CPUs";
   b.metrics = slept({{SleepCause::io, 100}});
   EXPECT_EQ(first_cause(a, b), "storage");
+  b.account->storage_bytes = 4096;  // a log beside it
+  b.metrics = slept({{SleepCause::peer, 100}});
+  EXPECT_EQ(first_cause(a, b), "host_waiting") << "the other end of a socket, whatever is written meanwhile";
+  EXPECT_EQ(decompose(a, b)->parts.front().title, "caller asleep: socket, pipe or child process");
 }
 
 TEST(Decompose, SleepIsNotDividedWhereOneSideWasNotWatched) {

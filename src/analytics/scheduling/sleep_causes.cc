@@ -6,9 +6,17 @@
 namespace aaco::analytics::scheduling {
 namespace {
 
-constexpr std::array<std::string_view, kSleepCauses> kNames = {
-    "workers_computing",     "workers_waiting", "io", "page_faults", "lock", "timer", "stopped", "frozen",
-    "awaited_thread_asleep", "unknown"};
+constexpr std::array<std::string_view, kSleepCauses> kNames = {"workers_computing",
+                                                               "workers_waiting",
+                                                               "io",
+                                                               "page_faults",
+                                                               "lock",
+                                                               "timer",
+                                                               "stopped",
+                                                               "frozen",
+                                                               "awaited_thread_asleep",
+                                                               "peer",
+                                                               "unknown"};
 constexpr int kMaxDepth = 16;  // threads that wait for each other in a chain
 
 constexpr std::array<std::string_view, 6> kDetails = {"sleep", "disk_sleep", "io", "stopped", "traced", "frozen"};
@@ -16,9 +24,16 @@ constexpr std::string_view kFutex = "futex";
 constexpr std::array<std::string_view, 2> kTimers = {"nanosleep", "clock_nanosleep"};
 constexpr std::array<std::string_view, 8> kEvents = {"poll",       "ppoll",       "select",       "pselect6",
                                                      "epoll_wait", "epoll_pwait", "epoll_pwait2", "rt_sigtimedwait"};
-constexpr std::array<std::string_view, 17> kTransfers = {"read",    "write",   "pread64", "pwrite64",  "readv",       "writev",
-                                                         "preadv",  "pwritev", "fsync",   "fdatasync", "recvfrom",    "sendto",
-                                                         "recvmsg", "sendmsg", "accept",  "accept4",   "io_getevents"};
+// Asleep (not in uninterruptible sleep) in these, a thread waits for the other end of a pipe or socket: storage is waited for
+// uninterruptibly.
+constexpr std::array<std::string_view, 16> kTransfers = {"read",    "write",    "readv",    "writev",   "recvfrom", "sendto",
+                                                         "recvmsg", "sendmsg",  "recvmmsg", "sendmmsg", "accept",   "accept4",
+                                                         "connect", "sendfile", "splice",   "tee"};
+constexpr std::array<std::string_view, 2> kChildren = {"wait4", "waitid"};
+// Asynchronous I/O, and calls for files alone.
+constexpr std::array<std::string_view, 8> kFiles = {"pread64", "pwrite64",  "preadv",       "pwritev",
+                                                    "fsync",   "fdatasync", "io_getevents", "io_uring_enter"};
+constexpr std::string_view kFileLock = "flock";
 
 template <class List>
 bool in(const List& list, std::string_view word) {
@@ -32,6 +47,8 @@ void add_to(std::array<double, kSleepCauses>& totals, SleepCause cause, std::int
 SleepCause cause_of(SleepReason reason, bool woken_by_interrupt) {
   switch (reason) {
     case SleepReason::handoff: return woken_by_interrupt ? SleepCause::timer : SleepCause::lock;
+    case SleepReason::file_lock: return SleepCause::lock;
+    case SleepReason::peer: return SleepCause::peer;
     case SleepReason::event:
     case SleepReason::timer: return SleepCause::timer;
     case SleepReason::io: return SleepCause::io;
@@ -57,7 +74,9 @@ SleepReason sleep_reason(std::string_view detail, std::string_view call) {
   if (call == kFutex) return SleepReason::handoff;
   if (in(kTimers, call)) return SleepReason::timer;
   if (in(kEvents, call)) return SleepReason::event;
-  return in(kTransfers, call) ? SleepReason::io : SleepReason::unknown;
+  if (call == kFileLock) return SleepReason::file_lock;
+  if (in(kTransfers, call) || in(kChildren, call)) return SleepReason::peer;
+  return in(kFiles, call) ? SleepReason::io : SleepReason::unknown;
 }
 
 std::span<const std::string_view> known_details() { return kDetails; }
@@ -68,6 +87,9 @@ std::vector<std::string_view> known_calls() {
   for (const std::string_view call : kTimers) calls.push_back(call);
   for (const std::string_view call : kEvents) calls.push_back(call);
   for (const std::string_view call : kTransfers) calls.push_back(call);
+  for (const std::string_view call : kChildren) calls.push_back(call);
+  for (const std::string_view call : kFiles) calls.push_back(call);
+  calls.push_back(kFileLock);
   return calls;
 }
 

@@ -141,7 +141,12 @@ TEST(SleepReasons, FollowStateAndCall) {
   EXPECT_EQ(sleep_reason("sleep", "futex"), SleepReason::handoff);
   EXPECT_EQ(sleep_reason("sleep", "clock_nanosleep"), SleepReason::timer);
   EXPECT_EQ(sleep_reason("sleep", "epoll_wait"), SleepReason::event);
-  EXPECT_EQ(sleep_reason("sleep", "read"), SleepReason::io);
+  EXPECT_EQ(sleep_reason("sleep", "read"), SleepReason::peer);  // a pipe or socket: a disk is waited for uninterruptibly
+  EXPECT_EQ(sleep_reason("sleep", "recvfrom"), SleepReason::peer);
+  EXPECT_EQ(sleep_reason("sleep", "wait4"), SleepReason::peer);
+  EXPECT_EQ(sleep_reason("sleep", "flock"), SleepReason::file_lock);
+  EXPECT_EQ(sleep_reason("sleep", "io_getevents"), SleepReason::io);
+  EXPECT_EQ(sleep_reason("disk_sleep", "read"), SleepReason::io);
   EXPECT_EQ(sleep_reason("io", "pread64"), SleepReason::io);
   EXPECT_EQ(sleep_reason("disk_sleep", ""), SleepReason::page_faults);
   EXPECT_EQ(sleep_reason("stopped", "futex"), SleepReason::stopped);

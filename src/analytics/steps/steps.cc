@@ -13,6 +13,27 @@ constexpr std::size_t kMaxMarkers = 10'000;  // different names
 constexpr double kMarkerCoverage = 0.5;      // of the kernels' time, to be taken for steps
 constexpr double kAlikeCoverage = 0.05;      // ranges nested in each other cover nearly the same
 constexpr std::size_t kMinPeriod = 4;        // kernels: a shorter one is a kernel in a loop
+constexpr std::size_t kMinRanges = 3;
+
+// Whether a range's name (without numbers) says that it is a step: "step #", "train_step", "Iteration". The optimizer's step is
+// a part of one.
+bool is_called_step(std::string_view stem) {
+  constexpr std::array<std::string_view, 4> kWords = {"step", "iter", "iteration", "batch"};
+  std::string word;
+  bool is_step = false;
+  for (std::size_t i = 0; i <= stem.size(); ++i) {
+    const char c = i < stem.size() ? stem[i] : ' ';
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (letter) {
+      word += static_cast<char>(c | 0x20);
+      continue;
+    }
+    if (word.starts_with("optim") || word.starts_with("sched")) return false;
+    is_step = is_step || std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+    word.clear();
+  }
+  return is_step;
+}
 
 }  // namespace
 
@@ -118,7 +139,7 @@ Steps StepFinder::from_markers() {
     std::size_t count = 0;
     std::uint32_t stem = 0;
   };
-  std::map<std::int32_t, Leader> best;  // by rank
+  std::map<std::int32_t, Leader> best, named;  // by rank
   if (kernels_.empty())
     for (const auto& [rank, all] : calls_) {
       first_ns_ = std::min(first_ns_, all.start_ns);
@@ -126,7 +147,7 @@ Steps StepFinder::from_markers() {
     }
   const std::int64_t span = last_ns_ > first_ns_ ? last_ns_ - first_ns_ : 0;
   for (const auto& [key, ranges] : markers_) {
-    if (ranges.size() < 3 || span == 0) continue;
+    if (ranges.size() < kMinRanges || span == 0) continue;
     std::int64_t covered = 0;
     std::int64_t until = INT64_MIN;
     bool overlaps = false;
@@ -137,17 +158,23 @@ Steps StepFinder::from_markers() {
     }
     const double coverage = static_cast<double>(covered) / static_cast<double>(span);
     auto& leader = best[key.first];
+    // Where the host runs ahead of the device, its steps cover little of the device's time.
+    if (auto& other = named[key.first]; !overlaps && coverage > other.coverage && is_called_step(names_.text({key.second})))
+      other = {coverage, ranges.size(), key.second};
     if (overlaps || coverage < kMarkerCoverage) continue;
     const bool alike = coverage > leader.coverage - kAlikeCoverage && coverage < leader.coverage + kAlikeCoverage;
     if (alike ? ranges.size() < leader.count : coverage > leader.coverage) leader = {coverage, ranges.size(), key.second};
   }
-  for (const auto& [rank, leader] : best) {
+  for (auto& [rank, leader] : best) {
+    const bool covers = leader.count > 0;
+    if (!covers) leader = named[rank];
     if (leader.count == 0) continue;
     std::int64_t number = 0;
     for (const Range& range : markers_[{rank, leader.stem}]) steps.iterations.push_back(row_of(rank, number++, range));
     steps.method = Method::marker;
-    steps.confidence = 0.85;
-    steps.explanation = "the range '" + std::string(names_.text({leader.stem})) + "' repeats and covers most of the time";
+    steps.confidence = covers ? 0.85 : 0.7;
+    steps.explanation = "the range '" + std::string(names_.text({leader.stem})) +
+                        (covers ? "' repeats and covers most of the time" : "' repeats and is named as a step");
   }
   return steps;
 }

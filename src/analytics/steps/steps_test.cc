@@ -89,6 +89,23 @@ TEST_F(StepTest, OutermostMarkerIsTheStep) {
   }
   EXPECT_EQ(finder_.finish().iterations.size(), 3u);
 }
+TEST_F(StepTest, NamedStepsOfAHostThatRunsAhead) {
+  kernels({"a", "b", "c", "d", "e"}, 60);
+  for (int i = 0; i < 4; ++i) {
+    range("marker", "train_step " + std::to_string(i), i * 100, i * 100 + 90);
+    range("marker", "optimizer step", i * 100 + 60, i * 100 + 90);
+  }
+  const auto steps = finder_.finish();
+  EXPECT_EQ(steps.method, Method::marker);
+  ASSERT_EQ(steps.iterations.size(), 4u);
+  EXPECT_EQ(steps.iterations[1].duration_ns, 90);
+}
+TEST_F(StepTest, OtherNamesOfShortRangesAreNoSteps) {
+  kernels({"a", "b", "c", "d", "e"}, 60);
+  for (const char* name : {"stepping stones", "optimizer step", "forward"})
+    for (int i = 0; i < 4; ++i) range("marker", name, i * 100, i * 100 + 90);
+  EXPECT_EQ(finder_.finish().method, Method::kernel_period);
+}
 TEST_F(StepTest, ThePeriodOfTheKernels) {
   kernels({"a", "b", "b", "c", "d"}, 20);
   const auto steps = finder_.finish();

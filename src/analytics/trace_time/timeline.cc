@@ -39,6 +39,11 @@ bool begin_again(std::vector<RankSpan> processes) {
 
 std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
   if (facts.kernel_count + facts.copy_count == 0) return std::nullopt;
+  if (facts.one_process && are_apart(facts.ranks))
+    return NoTimeline{"separate-windows",
+                      fmt::format("the {} traces are windows of one process at different times: the time between "
+                                  "them was not recorded. Import them one by one to find what limits each",
+                                  facts.ranks.size())};
   if (facts.collective_count == 0 && are_apart(facts.ranks))
     return NoTimeline{"merged-runs", fmt::format("the {} traces do not overlap in time: they are separate runs, not ranks of one "
                                                  "job. Import them one by one to find what limits each",
@@ -76,7 +81,7 @@ std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
 bool is_unknown_without(const NoTimeline& none, std::string_view metric_id) {
   const bool of_launches =
       metric_id == "launch.tax" || metric_id == "launch.rate_per_second" || metric_id == "launch.lost_time_ratio";
-  return of_launches && (none.reason == "counter-pass" || none.reason == "merged-runs");
+  return of_launches && (none.reason == "counter-pass" || none.reason == "merged-runs" || none.reason == "separate-windows");
 }
 
 void IdOrder::add(const trace::KernelRow& row) {

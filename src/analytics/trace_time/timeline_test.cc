@@ -54,6 +54,15 @@ TEST(Timeline, CollectivesWithHostEventsHaveOne) {
   facts.collective_count = facts.kernel_count;
   EXPECT_EQ(reason(facts), "");
 }
+TEST(Timeline, WindowsOfOneProcessAreOneRun) {
+  auto facts = ordinary();
+  facts.ranks = {{0, 100}, {5000, 5100}};
+  facts.one_process = true;
+  EXPECT_EQ(reason(facts), "separate-windows");
+  EXPECT_TRUE(is_unknown_without(*why_no_timeline(facts), "launch.rate_per_second"));
+  facts.ranks = {{0, 100}, {50, 150}};
+  EXPECT_EQ(reason(facts), "") << "at the same time they are ranks whose process numbers are equal";
+}
 TEST(Timeline, CounterPass) {
   auto facts = ordinary();
   facts.counted_dispatch_count = 1000;

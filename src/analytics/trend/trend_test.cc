@@ -273,6 +273,19 @@ TEST(Trend, AChangeBesideFlipsIsFound) {
   }
   EXPECT_GE(found, kSeries - 2);
 }
+TEST(Trend, ASpikeNowAndThenHidesNoStep) {
+  int found = 0, elsewhere = 0;
+  constexpr int kSeries = 30;
+  for (std::uint64_t seed = 0; seed < kSeries; ++seed) {
+    core::Random random(700 + seed);
+    std::vector<Observation> series;
+    for (std::size_t i = 0; i < 200; ++i)
+      series.push_back({100 + (i < 120 ? 0 : 6) + (random.uniform() < 0.04 ? 20 : 0) + random.normal(), std::nullopt});
+    for (const Step& step : analyzed(series).steps) ++(step.index >= 117 && step.index <= 123 ? found : elsewhere);
+  }
+  EXPECT_GE(found, kSeries - 2);
+  EXPECT_LE(elsewhere, 1);
+}
 TEST(Trend, StayingOnOneOfTheLevelsIsAChange) {
   auto series = flipping(100, 0.2, 3);
   core::Random random(4);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stats/autocorrelation.h"
 #include "stats/robust.h"
+#include "stats/two_sample.h"
 
 namespace aaco::analytics::trend {
 namespace {
@@ -11,6 +13,7 @@ namespace {
 constexpr std::size_t kMinEach = 3;    // values of a level
 constexpr double kOnLevel = 0.3;       // of the distance between the levels
 constexpr double kRareRun = 0.01;      // probability of a run as long, among all runs
+constexpr double kMoved = 1e-3;        // p-value of a level that moved
 constexpr double kSharesDiffer = 3.3;  // standard errors
 
 struct Segment {
@@ -28,6 +31,20 @@ Segment segment_of(const TwoLevels& levels, std::size_t from, std::size_t to) {
     out.longest = std::max(out.longest, run);
   }
   return out;
+}
+
+// The values of one level alone, high or low, make at least half of the step: flips from one level to the other do not.
+bool moved_itself(const TwoLevels& levels, bool high, std::span<const double> values, std::size_t from, std::size_t place,
+                  std::size_t to) {
+  std::vector<double> before, after;
+  for (std::size_t i = from; i < to; ++i)
+    if (levels.is_high[i] == high) (i < place ? before : after).push_back(values[i]);
+  const auto test =
+      stats::rank_test({before, stats::effective_sample_size(before)}, {after, stats::effective_sample_size(after)});
+  if (!test || test->p_value > kMoved) return false;
+  const double step = stats::median(values.subspan(place, to - place)) - stats::median(values.subspan(from, place - from));
+  const double moved = stats::median(after) - stats::median(before);
+  return moved * step > 0 && std::abs(moved) >= std::abs(step) / 2;
 }
 
 }  // namespace
@@ -73,6 +90,8 @@ bool explained_by_flips(const TwoLevels& levels, std::span<const double> values,
     return std::min(std::abs(middle - levels.low), std::abs(middle - levels.high)) <= kOnLevel * gap;
   };
   if (!on_a_level(from, place) || !on_a_level(place, to)) return false;
+  for (const bool high : {false, true})
+    if (moved_itself(levels, high, values, from, place, to)) return false;
   const auto count = static_cast<double>(values.size()), runs = static_cast<double>(levels.flips + 1);
   const double stay = 1 - runs / count;  // probability that a value is on the level of the one before
   const Segment before = segment_of(levels, from, place), after = segment_of(levels, place, to);

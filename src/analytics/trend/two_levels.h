@@ -22,7 +22,8 @@ inline constexpr std::size_t kMinFlips = 6;
 std::optional<TwoLevels> two_levels(std::span<const double> values);
 
 // Whether the flips explain a change at `place` from the values from `from` on to those before `to`: both segments are on the two
-// levels, none of them stays on one for longer than chance would have it, and the shares of the levels do not differ by more.
+// levels, which stay where they are (rare spikes are a level of their own, and a step moves the other one), none of them stays on
+// one for longer than chance would have it, and the shares of the levels do not differ by more.
 bool explained_by_flips(const TwoLevels& levels, std::span<const double> values, std::size_t from, std::size_t place,
                         std::size_t to);
 

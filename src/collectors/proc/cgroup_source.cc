@@ -8,6 +8,7 @@ namespace aaco::collectors::proc {
 namespace {
 
 constexpr std::uint64_t kNsPerUs = 1000;
+constexpr std::size_t kLongestMembership = 4096;
 
 std::optional<std::uint64_t> us_to_ns(std::optional<std::uint64_t> us) {
   if (!us || *us > UINT64_MAX / kNsPerUs) return std::nullopt;
@@ -26,18 +27,39 @@ CgroupCpuStat parse_cgroup_cpu_stat(std::string_view text) {
   return stat;
 }
 
+void CgroupSource::open_group() {
+  cpu_stat_.close();
+  memory_.close();
+  const hardware::Cgroup group = hardware::find_cgroup(root_.path, target_.process_id);
+  if (!group.cpu_folder.empty())
+    if (auto file = probe::ProbeFile::open(root_.at(group.cpu_folder + "/cpu.stat"))) cpu_stat_ = std::move(*file);
+  if (group.memory_folder.empty()) return;
+  const char* const usage = group.memory_version == 2 ? "/memory.current" : "/memory.usage_in_bytes";
+  if (auto file = probe::ProbeFile::open(root_.at(group.memory_folder + usage))) memory_ = std::move(*file);
+}
+
 core::Status CgroupSource::open(const SysRoot& root, const Target& target) {
   online_ = online_cpus(root);
-  const hardware::Cgroup group = hardware::find_cgroup(root.path, target.process_id);
-  if (!group.cpu_folder.empty())
-    if (auto file = probe::ProbeFile::open(root.at(group.cpu_folder + "/cpu.stat"))) cpu_stat_ = std::move(*file);
-  if (!group.memory_folder.empty()) {
-    const char* const usage = group.memory_version == 2 ? "/memory.current" : "/memory.usage_in_bytes";
-    if (auto file = probe::ProbeFile::open(root.at(group.memory_folder + usage))) memory_ = std::move(*file);
-  }
+  root_ = root;
+  target_ = target;
+  const std::string process = target.process_id == 0 ? "self" : std::to_string(target.process_id);
+  if (auto file = probe::ProbeFile::open(root.at("/proc/" + process + "/cgroup"))) membership_ = std::move(*file);
+  char buffer[kLongestMembership];
+  if (const auto text = membership_.read(buffer)) groups_ = *text;
+  open_group();
   if (!cpu_stat_.valid() && !memory_.valid())
     return core::fail(core::ErrorCode::unsupported, "no readable cgroup for the process; a CPU quota would go undetected");
   return {};
+}
+
+// A process that ended is in no group: what was open stays so.
+void CgroupSource::follow() {
+  char buffer[kLongestMembership];
+  const auto text = membership_.read(buffer);
+  if (!text || text->empty() || *text == groups_) return;
+  groups_ = *text;
+  open_group();
+  has_before_ = false;
 }
 
 void CgroupSource::intern(trace::Sink& sink) {
@@ -50,6 +72,7 @@ void CgroupSource::intern(trace::Sink& sink) {
 }
 
 void CgroupSource::sample(probe::Emitter& out) {
+  follow();
   if (cpu_stat_.valid()) {
     char buffer[1024];
     const auto text = cpu_stat_.read(buffer);

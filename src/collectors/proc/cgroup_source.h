@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "collectors/probe/probe_file.h"
@@ -17,7 +18,8 @@ struct CgroupCpuStat {
 CgroupCpuStat parse_cgroup_cpu_stat(std::string_view text);
 
 // cgroup.*: how long the group was held back by its CPU quota, and its memory. throttled_ratio is the sum over CPUs of the time
-// that run queues were throttled, over wall time: it exceeds 1 where several CPUs were.
+// that run queues were throttled, over wall time: it exceeds 1 where several CPUs were. A process that moves to another group (a
+// launcher that limits itself, a batch system) is followed.
 class CgroupSource final : public probe::Source {
  public:
   [[nodiscard]] std::string name() const override { return "proc.cgroup"; }
@@ -27,7 +29,13 @@ class CgroupSource final : public probe::Source {
   void forget() override { has_before_ = false; }
 
  private:
-  probe::ProbeFile cpu_stat_, memory_;
+  void open_group();
+  void follow();
+
+  SysRoot root_;
+  Target target_;
+  probe::ProbeFile membership_, cpu_stat_, memory_;
+  std::string groups_;  // as the kernel names those of the process
   CgroupCpuStat before_;
   std::int64_t before_ns_ = 0;
   bool has_before_ = false;

@@ -96,6 +96,20 @@ TEST(ProcCollector, ReadsThrottlingOfTheQuotaGroup) {
   EXPECT_DOUBLE_EQ(b.bench.value("cgroup.throttled_periods_per_second", "cgroup").value_or(-1), 5);
   EXPECT_DOUBLE_EQ(b.bench.value("cgroup.cpu_use_cores", "cgroup").value_or(-1), 0.5);
 }
+TEST(ProcCollector, FollowsAProcessIntoAnotherGroup) {
+  Bench b;
+  const auto throttled = [&](int us) {
+    b.machine.write("/sys/fs/cgroup/job/cpu.stat",
+                    "usage_usec 1000\nnr_periods 10\nnr_throttled 5\nthrottled_usec " + std::to_string(us) + "\n");
+  };
+  throttled(0);
+  b.machine.write("/proc/4711/cgroup", "0::/job\n");
+  b.bench.sample_after(1);
+  EXPECT_EQ(b.bench.value("cgroup.throttled_ratio", "cgroup"), std::nullopt) << "no rate across two groups";
+  throttled(600'000);
+  b.bench.sample_after(1);
+  EXPECT_DOUBLE_EQ(b.bench.value("cgroup.throttled_ratio", "cgroup").value_or(-1), 0.6);
+}
 // The fake machine has four CPUs. A sample right after a late one sees the CPU time of both intervals.
 TEST(ProcCollector, MoreCpuTimeThanTheMachineHasIsNeverStored) {
   Bench b;

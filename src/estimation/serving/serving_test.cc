@@ -133,7 +133,7 @@ TEST_F(Serving, RequestsBeyondTheContextAreNoted) {
   request_.load.input_tokens = 5000;
   EXPECT_THAT(of("llama2-7b", "nvidia_h100_sxm5_80gb")->notes, Contains(HasSubstr("exceed the model's context of 4096")));
 }
-TEST_F(Serving, RanksOnOtherNodesExchangeAtTheSlowerLink) {
+TEST_F(Serving, DeviceLinkLimitsTheNetwork) {
   request_.weight_type = "fp8";
   request_.plan.tensor = 8;
   const auto node = of("llama3-70b", "nvidia_l40s_pcie_48gb");

@@ -1,23 +1,16 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <span>
 
 #include "graph/rewrite/matrix_weights.h"
 #include "graph/rewrite/quantize.h"
+#include "graph/rewrite/value_bytes.h"
 
 namespace aaco::graph::rewrite {
 namespace {
 
 constexpr float kMaxInt8 = 127;
-
-template <class T>
-std::vector<std::byte> bytes_of_values(const std::vector<T>& values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(T));
-  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
 
 struct QuantizedInput {
   TensorId values, scale, zero;
@@ -78,9 +71,8 @@ class DynamicQuantizer {
             static_cast<std::int8_t>(std::lround(std::clamp(run[row] / scales[column], -kMaxInt8, kMaxInt8)));
     }
     const std::string name = edit_.graph().tensor(product.weight).name + "/int8";
-    const QuantizedMatrix made{
-        edit_.add_constant(name, ElementType::int8, {product.rows, product.columns}, bytes_of_values(values)),
-        edit_.add_constant(name + "/scale", ElementType::float32, {product.columns}, bytes_of_values(scales))};
+    const QuantizedMatrix made{edit_.add_constant(name, ElementType::int8, {product.rows, product.columns}, dense_bytes(values)),
+                               edit_.add_constant(name + "/scale", ElementType::float32, {product.columns}, dense_bytes(scales))};
     return matrices_[key] = made;
   }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/files.h"
@@ -222,6 +223,94 @@ TEST(WeightOnly, IsRefusedWithoutConstantWeights) {
   Made made;
   made.node("MatMul", {"x", "x"}, "y");
   EXPECT_THAT(refusal(made.graph, "int4_weights"), HasSubstr("nothing to change"));
+}
+
+// x -> Conv of 64 channels, rows of 1 in each -> BatchNormalization -> Relu -> Conv -> y.
+Made two_convolutions(std::int64_t opset = 17) {
+  Made made(opset);
+  made.graph.tensor(made.ids["x"]).shape = Shape{1, 4, 8, 8};
+  made.weight("w", {64, 4, 1, 1}, std::vector<float>(64 * 4, 1));
+  made.weight("v", {8, 64, 1, 1}, std::vector<float>(8 * 64, 0.5F));
+  made.weight("bias", {8}, std::vector<float>(8, 3));
+  for (const char* name : {"scale", "variance"}) made.weight(name, {64}, std::vector<float>(64, 4));
+  for (const char* name : {"shift", "mean"}) made.weight(name, {64}, std::vector<float>(64, 1));
+  made.node("Conv", {"x", "w"}, "a");
+  made.node("BatchNormalization", {"a", "scale", "shift", "mean", "variance"}, "b", {{"epsilon", 0.0}});
+  made.node("Relu", {"b"}, "c");
+  made.node("Conv", {"c", "v", "bias"}, "y");
+  return made;
+}
+const ActivationRanges kRanges = {{"x", {-2, 8}}, {"c", {0, 8}}, {"y", {-2, 200}}};
+
+std::vector<float> floats(const Graph& graph, const std::string& name) {
+  const auto& data = initializer(graph, name).constant.data;
+  std::vector<float> values(data.size() / sizeof(float));
+  std::memcpy(values.data(), data.data(), data.size());
+  return values;
+}
+
+TEST(StaticInt8, ChainIsQuantizedWithTheNormalizationAndTheActivationInIt) {
+  Made made = two_convolutions();
+  const auto done = apply_pass(made.graph, "int8_static", kRanges);
+  ASSERT_TRUE(done) << done.error().text();
+  EXPECT_EQ(done->nodes, 2);
+  EXPECT_THAT(made.operators(), ElementsAre("QuantizeLinear", "DequantizeLinear", "DequantizeLinear", "DequantizeLinear", "Conv",
+                                            "QuantizeLinear", "DequantizeLinear", "DequantizeLinear", "DequantizeLinear", "Conv",
+                                            "QuantizeLinear", "DequantizeLinear"));
+  // The factor is 4 / sqrt(4), the weight's largest value therefore 2; the bias (0 - 1) * 2 + 1.
+  EXPECT_FLOAT_EQ(floats(made.graph, "b/weight/scale").at(0), 2.0F / 127);
+  EXPECT_EQ(initializer(made.graph, "b/weight/int8").constant.data.at(0), std::byte{127});
+  std::int32_t bias = 0;
+  std::memcpy(&bias, initializer(made.graph, "b/bias/int32").constant.data.data(), sizeof(bias));
+  EXPECT_NEAR(bias * (2.0 / 127) * (10.0 / 255), -1, 1e-3);
+  EXPECT_FLOAT_EQ(floats(made.graph, "c/q/scale").at(0), 8.0F / 255);
+  EXPECT_EQ(initializer(made.graph, "x/q/zero").constant.data.at(0), std::byte{51});
+  EXPECT_EQ(made.graph.tensor(made.graph.outputs[0]).name, "y");
+}
+TEST(StaticInt8, TensorWithoutAFiniteRangeStaysAsItIs) {
+  Made made = two_convolutions();
+  ActivationRanges ranges = kRanges;
+  ranges["c"] = {0, HUGE_VALF};
+  ASSERT_EQ(apply_pass(made.graph, "int8_static", ranges)->nodes, 1);  // the second one's input is not quantized
+  EXPECT_THAT(made.operators(), testing::Contains("Relu"));
+}
+TEST(StaticInt8, ResultReadElsewhereKeepsItsActivation) {
+  Made made = two_convolutions();
+  made.node("Exp", {"b"}, "z");
+  made.graph.outputs.push_back(made.ids["z"]);
+  ActivationRanges ranges = kRanges;
+  ranges["b"] = {-9, 8};
+  ASSERT_EQ(apply_pass(made.graph, "int8_static", ranges)->nodes, 2);
+  EXPECT_THAT(made.operators(), testing::Contains("Relu"));
+}
+TEST(StaticInt8, PoolingPassesTheRangeOnAndSumsAreQuantized) {
+  Made made;
+  made.graph.tensor(made.ids["x"]).shape = Shape{1, 4, 8, 8};
+  made.weight("w", {4, 4, 3, 3}, std::vector<float>(144, 1));
+  made.node("MaxPool", {"x"}, "p", {{"kernel_shape", std::vector<std::int64_t>{1, 1}}});
+  made.node("Conv", {"x", "w"}, "a", {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  made.node("Add", {"a", "p"}, "s");
+  made.node("Relu", {"s"}, "y");
+  ASSERT_TRUE(apply_pass(made.graph, "int8_static", {{"x", {-1, 1}}, {"a", {-9, 9}}, {"y", {0, 10}}}));
+  EXPECT_EQ(floats(made.graph, "p/q/scale"), floats(made.graph, "x/q/scale"));
+  EXPECT_FLOAT_EQ(floats(made.graph, "y/q/scale").at(0), 10.0F / 255);
+  EXPECT_THAT(made.operators(), testing::Not(testing::Contains("Relu")));
+}
+TEST(StaticInt8, RequiresRangesAndChannelScales) {
+  EXPECT_THAT(refusal(two_convolutions().graph, "int8_static"), HasSubstr("ranges"));
+  EXPECT_THAT(refusal(two_convolutions(12).graph, "int8_static"), HasSubstr("nothing to change"));
+}
+TEST(StaticInt8, RangeModelYieldsTheExtremesOfEachTensor) {
+  const auto folder = *core::TemporaryDirectory::make(testing::TempDir());
+  const std::string from = core::join_path(folder.path(), "a.onnx"), to = core::join_path(folder.path(), "b.onnx");
+  ASSERT_TRUE(onnx::write(two_convolutions().graph, nullptr, from));
+  const auto names = write_range_model(from, to);
+  ASSERT_TRUE(names) << names.error().text();
+  EXPECT_THAT(*names, testing::UnorderedElementsAre("x", "c", "y"));
+  const auto written = onnx::load(to);
+  ASSERT_TRUE(written) << written.error().text();
+  ASSERT_EQ(written->outputs.size(), 6U);
+  EXPECT_EQ(written->tensor(written->outputs[0]).name, names->front() + "/ReduceMin");
 }
 
 TEST(Rewrite, UnknownPassIsRefusedWithTheKnownOnes) {

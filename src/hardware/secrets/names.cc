@@ -13,9 +13,9 @@
 namespace aaco::hardware::secrets {
 namespace {
 
-constexpr std::string_view kPasswordWords[] = {"password", "passwd", "passphrase", "passcode", "passwort", "pwd",     "pw",
-                                               "pswd",     "passw",  "psk",        "userpass", "userpwd",  "sshpass", "storepass",
-                                               "keypass",  "passin", "passout",    "otp",      "totp",     "pgpass"};
+constexpr std::string_view kPasswordWords[] = {
+    "password", "passwd",  "passphrase", "passcode", "passwort", "pwd",     "pw",  "pswd", "passw",  "psk", "userpass",
+    "userpwd",  "sshpass", "storepass",  "keypass",  "passin",   "passout", "otp", "totp", "pgpass", "puk", "pincode"};
 constexpr std::string_view kSecretWords[] = {"apikey",    "token",     "secret",     "secrets",   "credential",   "credentials",
                                              "creds",     "auth",      "oauth",      "cookie",    "cookies",      "bearer",
                                              "sig",       "webhook",   "dsn",        "jwt",       "pat",          "sas",
@@ -37,12 +37,20 @@ constexpr std::string_view kTextTokens[] = {
     "size", "budget",     "batched",     "eos",    "bos",    "pad",    "unk",       "sep",    "cls",
     "mask", "special",    "stop",        "total",  "prompt", "output", "generated", "type",   "level",
     "rate", "throughput", "speculative", "draft",  "image",  "add",    "ignore",    "skip",   "decode"};
+// What may follow such a part within one word; otherwise it is the beginning of another word ("secretary").
+constexpr std::string_view kAfterParts[] = {"key",    "id",   "value", "token",  "access", "word", "text",
+                                            "string", "data", "hash",  "base64", "b64",    "hex"};
+// Where threads run, and other pins that open nothing.
+constexpr std::string_view kThreadPlaces[] = {"cpu",     "cpus", "core",  "cores",  "thread",  "threads", "socket",
+                                              "sockets", "numa", "node",  "nodes",  "package", "memory",  "host",
+                                              "gpu",     "all",  "close", "spread", "compact", "scatter", "strict"};
 // A name that ends so describes the secret, not its value.
 constexpr std::string_view kDescriptions[] = {
-    "file",     "path",     "dir",    "folder",  "filename", "type",        "len",       "length",  "size",    "enabled",
-    "required", "policy",   "expiry", "expires", "ttl",      "format",      "algorithm", "version", "method",  "mode",
-    "provider", "endpoint", "url",    "uri",     "count",    "parallelism", "dtype",     "bits",    "cache",   "heads",
-    "dim",      "name",     "names",  "prompt",  "stdin",    "fd",          "rotation",  "scheme",  "checking"};
+    "file",     "path",   "dir",     "folder",   "filename", "type",     "len",        "length",  "size",        "enabled",
+    "required", "policy", "expiry",  "expires",  "ttl",      "format",   "algorithm",  "version", "method",      "mode",
+    "provider", "helper", "manager", "backend",  "endpoint", "url",      "uri",        "count",   "parallelism", "dtype",
+    "bits",     "cache",  "heads",   "jar",      "store",    "keystore", "truststore", "dim",     "name",        "names",
+    "prompt",   "stdin",  "fd",      "rotation", "scheme",   "checking"};
 constexpr std::string_view kSwitches[] = {"true", "false",   "yes",      "no",       "on",      "off",      "none", "null",
                                           "auto", "default", "required", "optional", "enabled", "disabled", "0",    "1"};
 constexpr std::string_view kAuthMethods[] = {"basic",     "digest",    "ntlm",   "kerberos", "gssapi", "oauth", "oauth2",
@@ -62,8 +70,15 @@ bool any_among(const std::vector<std::string>& words, const List& wanted) {
 }
 template <class List>
 bool has_part(std::string_view word, const List& parts) {
-  return std::any_of(std::begin(parts), std::end(parts),
-                     [&](std::string_view part) { return word.find(part) != std::string_view::npos; });
+  return std::any_of(std::begin(parts), std::end(parts), [&](std::string_view part) {
+    const std::size_t at = word.find(part);
+    if (at == std::string_view::npos) return false;
+    std::string_view rest = word.substr(at + part.size());
+    if (rest.starts_with('s')) rest.remove_prefix(1);
+    while (!rest.empty() && is_digit(rest.front())) rest.remove_prefix(1);
+    return rest.empty() || std::any_of(std::begin(kAfterParts), std::end(kAfterParts),
+                                       [&](std::string_view next) { return rest.starts_with(next); });
+  });
 }
 
 // "clientSecretKey", "APIKey" and "client-secret_key" in lower-case words.
@@ -92,6 +107,7 @@ NameKind kind_of_word(const std::string& word, const std::vector<std::string>& w
     return word == "tokens" ? NameKind::ambiguous : NameKind::secret;
   }
   if (among(word, kSecretWords) || has_part(word, kSecretParts)) return NameKind::secret;
+  if (word == "pin" && word == words.back()) return NameKind::pin;
   if (word == "key" || word == "keys") {
     if (any_among(words, kHarmlessKeys)) return NameKind::plain;
     return any_among(words, kKeyOwners) ? NameKind::secret : NameKind::ambiguous;
@@ -110,6 +126,12 @@ bool is_reference(std::string_view value) {
   value.remove_prefix(1);
   if (value.starts_with('{') && value.ends_with('}')) value = value.substr(1, value.size() - 2);
   return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
+}
+// "0-3", "0,1": CPUs. A word: a place.
+bool is_placement(const std::string& lower) {
+  const bool list =
+      lower.find_first_not_of("0123456789,-:") == std::string::npos && lower.find_first_of(",-:") != std::string::npos;
+  return list || among(lower, kThreadPlaces);
 }
 bool is_path(std::string_view value) {
   if (value.starts_with('/') || value.starts_with("./") || value.starts_with("../") || value.starts_with("~/")) return true;
@@ -152,7 +174,8 @@ bool must_remove(NameKind kind, std::string_view value) {
   if (kind == NameKind::plain || value.empty() || among(lower, kSwitches) || is_reference(value)) return false;
   if (kind == NameKind::password) return !is_folder(value);
   if (among(lower, kAuthMethods)) return false;
-  if (kind == NameKind::secret) return !is_number(value) || value.size() > kLongestCount;
+  if (kind == NameKind::pin && (is_placement(lower) || is_path(value))) return false;
+  if (kind == NameKind::secret || kind == NameKind::pin) return !is_number(value) || value.size() > kLongestCount;
   return !is_number(value) && !is_path(value) && !is_plain_word(value);
 }
 

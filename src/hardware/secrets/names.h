@@ -8,6 +8,7 @@ namespace aaco::hardware::secrets {
 enum class NameKind {
   plain,      // nothing
   ambiguous,  // "key", "tokens", "cert": a secret unless the value is a number, a path or a plain word
+  pin,        // "pin": opens a card or a phone, unless the value places threads ("0-3", "cores") or is a switch
   secret,     // "token", "api_key": a secret unless the value is a switch or a short number
   password,   // "password", "pw": a secret whatever it is
 };

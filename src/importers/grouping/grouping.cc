@@ -8,6 +8,7 @@
 #include "importers/any_database.h"
 #include "importers/file_source.h"
 #include "importers/grouping/copies.h"
+#include "importers/grouping/counter_runs.h"
 #include "importers/grouping/lesser_forms.h"
 #include "importers/grouping/nsys_reports.h"
 #include "importers/grouping/programs.h"
@@ -91,7 +92,11 @@ void join_rocm_files(std::vector<InputFile>& files) {
     (rocm ? ours : others).push_back(std::move(file));
   }
   std::vector<RocmFile> described;
-  for (const InputFile& file : ours) described.push_back({file.path, file.info.name, file.table});
+  for (const InputFile& file : ours) {
+    RocmFile& one = described.emplace_back(RocmFile{file.path, file.info.name, file.table, {}});
+    if (file.table != RocmTable::kernels && file.table != RocmTable::counters) continue;
+    if (const auto head = read_head(file.path)) one.kernels = first_kernel_names(*head);
+  }
   for (RocmPlace& place : place_files(described)) {
     InputFile& file = ours[place.file];
     file.rank = place.rank;

@@ -9,6 +9,7 @@
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "importers/grouping/counter_runs.h"
 #include "importers/kineto.h"
 
 namespace aaco::importers::grouping {
@@ -135,6 +136,31 @@ void number_processes(std::vector<Draft>& drafts) {
   }
 }
 
+// A program is traced once and run again for its hardware counters, with other process ids and often in another folder: where one
+// run has a trace, runs of its kernels that have counters only are passes of it.
+void join_counter_runs(std::vector<Draft>& drafts, const std::vector<RocmFile>& files) {
+  std::set<std::string> traced, traced_kernels;
+  int passes = 0;
+  for (const Draft& draft : drafts) {
+    const RocmFile& file = files[draft.place.file];
+    passes = std::max(passes, draft.place.pass);
+    if (!draft.has_events) continue;
+    if (file.table != RocmTable::counters) traced.insert(draft.place.run);
+    if (file.table == RocmTable::kernels) traced_kernels.insert(file.kernels.begin(), file.kernels.end());
+  }
+  if (traced.size() != 1) return;
+  std::map<std::pair<std::string, int>, int> joined;  // new passes by the old run and pass
+  for (Draft& draft : drafts) {
+    const RocmFile& file = files[draft.place.file];
+    if (file.table != RocmTable::counters || traced.contains(draft.place.run) || !is_same_program(file.kernels, traced_kernels))
+      continue;
+    const auto [pass, fresh] = joined.try_emplace({draft.place.run, draft.place.pass}, passes + 1);
+    if (fresh) ++passes;
+    draft.place.run = *traced.begin();
+    draft.place.pass = pass->second;
+  }
+}
+
 // Runs of rocprofv3 that have events are processes of one job: a rank each, by their names where these say so.
 void number_ranks(std::vector<Draft>& drafts) {
   std::vector<std::string> runs;
@@ -178,6 +204,7 @@ std::vector<RocmPlace> place_files(const std::vector<RocmFile>& files) {
     (version_3 ? of_processes : drafts).push_back(std::move(draft));
   }
   number_processes(of_processes);
+  join_counter_runs(of_processes, files);
   number_ranks(of_processes);
   drafts.insert(drafts.end(), std::make_move_iterator(of_processes.begin()), std::make_move_iterator(of_processes.end()));
   std::stable_sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) {

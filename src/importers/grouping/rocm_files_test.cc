@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "importers/grouping/counter_runs.h"
+
 namespace aaco::importers::grouping {
 namespace {
 
 RocmFile table(std::string path, RocmTable kind, std::string format = "rocprofv3") {
-  return {std::move(path), std::move(format), kind};
+  return {std::move(path), std::move(format), kind, {}};
 }
 
 const RocmPlace& place_of(const std::vector<RocmPlace>& places, std::size_t file) {
@@ -59,9 +61,41 @@ TEST(ImportFiles, PassesOfOneProcessAreOneRunWhateverItsNumber) {
   EXPECT_EQ(places[0].rank, std::nullopt);
 }
 
+TEST(ImportFiles, ARunWithCountersOfTheTracedKernelsIsAPassOfIt) {
+  const auto with = [](RocmFile file, std::set<std::string> kernels) {
+    file.kernels = std::move(kernels);
+    return file;
+  };
+  const RocmFile traced = with(table("trace/100_kernel_trace.csv", RocmTable::kernels), {"gemm", "relu", "copy"});
+  const RocmFile calls = table("trace/100_hip_api_trace.csv", RocmTable::calls);
+  const RocmFile first = with(table("pmc_1/200_counter_collection.csv", RocmTable::counters), {"gemm", "relu"});
+  const RocmFile second = with(table("pmc_2/300_counter_collection.csv", RocmTable::counters), {"gemm"});
+  const auto places = place_files({first, traced, second, calls});
+  std::set<int> passes;
+  for (const RocmPlace& place : places) {
+    EXPECT_EQ(place.run, places[0].run);
+    EXPECT_EQ(place.rank, std::nullopt);
+    passes.insert(place.pass);
+  }
+  EXPECT_EQ(passes.size(), 3U);
+  EXPECT_EQ(place_of(places, 1).pass, place_of(places, 3).pass);
+  const RocmFile other = with(first, {"other", "kernels"});
+  EXPECT_NE(place_of(place_files({other, traced}), 0).run, place_of(place_files({other, traced}), 1).run);
+  const RocmFile rank = with(table("trace/101_kernel_trace.csv", RocmTable::kernels), {"gemm"});
+  EXPECT_NE(place_of(place_files({first, traced, rank}), 0).run, place_of(place_files({first, traced, rank}), 1).run)
+      << "of which of two processes is not known";
+}
+
+TEST(ImportFiles, FirstKernelNamesAreThoseOfWholeLines) {
+  EXPECT_EQ(first_kernel_names("\"Kind\",\"Kernel_Name\",\"Id\"\n\"K\",\"f<a, b>(int)\",1\n\"K\",\"g\",2\n\"K\",\"cut"),
+            (std::set<std::string>{"f<a, b>(int)", "g"}));
+  EXPECT_TRUE(first_kernel_names("\"Domain\",\"Function\"\n\"A\",\"b\"\n").empty());
+  EXPECT_TRUE(first_kernel_names("").empty());
+}
+
 TEST(ImportFiles, ADocumentComesBeforeTheTablesOfItsRun) {
   const auto places = place_files({table("a/results.csv", RocmTable::kernels, "rocprof"),
-                                   {"a/results.json", "rocprof", std::nullopt},
+                                   {"a/results.json", "rocprof", std::nullopt, {}},
                                    table("a/results.stats.csv", RocmTable::facts, "rocprof"),
                                    table("a/b/results.csv", RocmTable::kernels, "rocprof")});
   EXPECT_EQ(places[0].file, 1U);

@@ -48,6 +48,21 @@ TEST(JaxTrace, KernelsCopiesRangesAndSteps) {
   EXPECT_EQ(imported.sink.text(calls[1].domain), "python");
   EXPECT_EQ(imported.sink.rows<trace::IterationRow>().size(), 1U);
 }
+TEST(JaxTrace, CallsOfARuntimeAmongThreadsOfTheHost) {
+  const auto domain = [](const std::string& name) {
+    const auto imported =
+        import_text(make_importer(), document(R"x({"ph":"X","pid":701,"tid":9,"ts":6,"dur":1,"name":")x" + name +
+                                              R"x(","args":{"correlation_id":"7"}},
+)x"));
+    const auto& calls = imported.sink.rows<trace::ApiCallRow>();
+    return calls.size() == 1 ? imported.sink.text(calls[0].domain) : std::string("not one call");
+  };
+  EXPECT_EQ(domain("cuLaunchKernel"), "cuda_driver");
+  EXPECT_EQ(domain("cudaMemcpyAsync"), "cuda_runtime");
+  EXPECT_EQ(domain("hipModuleLaunchKernel"), "hip");
+  EXPECT_EQ(domain("cumsum"), "annotation");
+  EXPECT_EQ(domain("cudart"), "annotation");
+}
 TEST(JaxTrace, IsDistinguishedFromOtherChromeTraces) {
   const auto importer = make_importer();
   EXPECT_TRUE(importer->sniff(example(), "host.trace.json"));

@@ -36,11 +36,18 @@ void read_sizes(std::string_view list, std::optional<std::int64_t>& x, std::opti
   x = core::parse_i64(parts[0]), y = core::parse_i64(parts[1]), z = core::parse_i64(parts[2]);
 }
 
+// "cuLaunchKernel" for "cu": a call of that API, on whatever plane the profiler put it.
+bool is_call(std::string_view name, std::string_view api) {
+  return name.size() > api.size() && name.starts_with(api) && name[api.size()] >= 'A' && name[api.size()] <= 'Z';
+}
+
 std::string_view domain_of(std::string_view plane, std::string_view name) {
   if (name.starts_with("hip")) return "hip";
   if (name.starts_with("hsa")) return "hsa";
   if (plane.starts_with("/host:CUPTI"))
     return name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver" : "cuda_runtime";
+  if (is_call(name, "cuda")) return "cuda_runtime";
+  if (is_call(name, "cu")) return "cuda_driver";
   return name.starts_with("$") ? "python" : "annotation";  // "$file.py:12 function"
 }
 

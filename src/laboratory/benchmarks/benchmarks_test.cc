@@ -59,6 +59,7 @@ TEST(Suite, ErrorsNameFileAndLine) {
   EXPECT_THAT(refusal("k: [4, 16]", "q: [4, 16]"), HasSubstr("'k' is missing"));
   EXPECT_THAT(refusal("{m: 1, n: 8, k: 4}", "{m: 1, n: 8, k: 4, z: 1}"), HasSubstr("'z'"));
   EXPECT_THAT(refusal("int8", "int9"), HasSubstr("not a supported data type"));
+  EXPECT_THAT(refusal("kind: gemm", "kind: transfer"), HasSubstr("'gemm' is not a transfer"));
   EXPECT_THAT(refusal("r: 3, s: 3, pad: 1", "r: 9, s: 9"), HasSubstr("larger than the padded input"));
   EXPECT_THAT(refusal("kernel: gemm", "kernel: ../gemm"), HasSubstr("used as a file name"));
   EXPECT_THAT(refusal("rounds: 3", "rounds: 0"), HasSubstr("rounds"));
@@ -73,6 +74,7 @@ TEST(Suite, ShippedSuitesParse) {
   const auto suites = load_suites("all", paths);
   ASSERT_TRUE(suites) << suites.error().text();
   ASSERT_EQ(suites->size(), 2U);
+  EXPECT_TRUE(load_suites("gpu", paths)) << load_suites("gpu", paths).error().text();
   const auto llm = load_suites("llm", paths);
   ASSERT_TRUE(llm) << llm.error().text();
   for (const BenchmarkSuite& suite : {(*suites)[0], (*llm)[0]})
@@ -255,8 +257,9 @@ TEST_F(JournalTest, TablesListOperatorAndSource) {
   const auto tables = write_tables(folder_.path(), "acme").value();
   EXPECT_EQ(tables.size(), 4U);
   const auto text = [&](const char* name) { return core::read_file(core::join_path(folder_.path(), name)).value(); };
-  EXPECT_EQ(text("gemm_float32.csv"),
-            "device,dtype,batch,m,n,k,latency_us,power_w,source\nacme,float32,1,1,8,4,110,321.5," + journal.run_id() + "\n")
+  EXPECT_EQ(
+      text("gemm_float32.csv"),
+      "device,dtype,batch,m,n,k,latency_us,power_w,clock_mhz,source\nacme,float32,1,1,8,4,110,321.5,," + journal.run_id() + "\n")
       << "the median of both visits less the call's own 10 us";
   EXPECT_THAT(text("depthwise_float32.csv"), HasSubstr("acme,float32,NCHW,1,6,8,8,6,3,3,1x1,1x1,1x1,6,100,,,"));
   EXPECT_THAT(text("models_float32.csv"), HasSubstr("acme,mlp,FP32,4,width=7,,,5,3000,500,"));

@@ -29,7 +29,9 @@ Json to_json(const BenchmarkVisit& visit) {
       .set_if("resident_peak_bytes", visit.resident_peak_bytes)
       .set_if("flops", visit.flops)
       .set_if("bytes", visit.bytes)
-      .set_if("power_watts", visit.power_watts);
+      .set_if("power_watts", visit.power_watts)
+      .set_if("clock_hz", visit.clock_hz)
+      .set_if("memory_clock_hz", visit.memory_clock_hz);
 }
 
 std::optional<BenchmarkVisit> visit_of(const Json& line) {
@@ -56,6 +58,8 @@ std::optional<BenchmarkVisit> visit_of(const Json& line) {
   visit.flops = line["flops"].as_f64();
   visit.bytes = line["bytes"].as_f64();
   visit.power_watts = line["power_watts"].as_f64();
+  visit.clock_hz = line["clock_hz"].as_f64();
+  visit.memory_clock_hz = line["memory_clock_hz"].as_f64();
   return visit;
 }
 

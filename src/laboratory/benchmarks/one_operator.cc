@@ -192,6 +192,9 @@ core::Result<OneOperator> one_operator(const BenchmarkCase& one) {
       return core::fail(core::ErrorCode::invalid_input, "'" + one.op + "' is not a benchmarked vector operator",
                         "use one of: " + core::join(names, ", "));
     }
+    case CaseKind::transfer:
+      return core::fail(core::ErrorCode::unsupported, one.id + " is a transfer, which ONNX Runtime does not run",
+                        "use --backend cuda or hip");
     case CaseKind::model: break;
   }
   return core::fail(core::ErrorCode::invalid_input, one.id + " is a model, not an operator");

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kCallCase = "call";
 constexpr std::string_view kLaunchCase = "launch";
+constexpr std::string_view kGraphLaunchCase = "graph_launch";
 
 // All visits of one case in one run.
 struct Site {
@@ -50,7 +51,8 @@ double call_cost_ns(const std::vector<Site>& sites) {
 // Of the operator alone: without the call around it, and without changes of layout that a network does not make there. At least a
 // tenth of the call, so that no noise makes it vanish.
 double operator_us(const Site& site, double call_cost) {
-  const bool whole = site.one->kind == CaseKind::model || site.one->op == kLaunchCase || site.one->op == kCallCase;
+  const bool whole = site.one->kind == CaseKind::model || site.one->kind == CaseKind::transfer || site.one->op == kLaunchCase ||
+                     site.one->op == kGraphLaunchCase || site.one->op == kCallCase;
   const double call = site.call_ns();
   const double alone = whole ? call : std::max(call / 10, call - call_cost) * site.over(operator_ratio);
   return alone / 1e3;
@@ -58,21 +60,24 @@ double operator_us(const Site& site, double call_cost) {
 
 std::string optional_number(std::optional<double> value) { return value ? fmt::format("{:.0f}", *value) : ""; }
 
-std::string power_of(const Site& site) {
-  std::vector<double> watts;
+std::string middle_of(const Site& site, std::optional<double> BenchmarkVisit::*quantity, double unit) {
+  std::vector<double> values;
   for (const BenchmarkVisit* visit : site.visits)
-    if (visit->power_watts) watts.push_back(*visit->power_watts);
-  return watts.empty() ? "" : fmt::format("{:.4g}", stats::median(std::move(watts)));
+    if (visit->*quantity) values.push_back(*(visit->*quantity) / unit);
+  return values.empty() ? "" : fmt::format("{:.4g}", stats::median(std::move(values)));
 }
+
+std::string power_of(const Site& site) { return middle_of(site, &BenchmarkVisit::power_watts, 1); }
 
 std::string header_of(CaseKind kind) {
   switch (kind) {
-    case CaseKind::gemm: return "device,dtype,batch,m,n,k,latency_us,power_w,source";
+    case CaseKind::gemm: return "device,dtype,batch,m,n,k,latency_us,power_w,clock_mhz,source";
     case CaseKind::convolution:
-      return "device,dtype,layout,n,c,h,w,k,r,s,pad,stride,dilation,groups,latency_us,power_w,solver,source";
+      return "device,dtype,layout,n,c,h,w,k,r,s,pad,stride,dilation,groups,latency_us,power_w,clock_mhz,solver,source";
     case CaseKind::attention:
-      return "device,phase,dtype,kv_dtype,batch,isl,step,heads,kv_heads,head_dim,latency_us,power_w,source";
-    case CaseKind::vector: return "device,op,dtype,rows,cols,latency_us,power_w,source";
+      return "device,phase,dtype,kv_dtype,batch,isl,step,heads,kv_heads,head_dim,latency_us,power_w,clock_mhz,source";
+    case CaseKind::vector: return "device,op,dtype,rows,cols,latency_us,power_w,clock_mhz,source";
+    case CaseKind::transfer: return "device,path,peer,bytes,bytes_per_s,latency_us,power_w,clock_mhz,memory_clock_mhz,source";
     case CaseKind::model: break;
   }
   return "device,model,precision,batch,profile,flops,bytes,latency_ms,memory_bytes,loaded_bytes,runtime,source";
@@ -99,7 +104,7 @@ std::string model_row(const Site& site, const std::string& device, const std::st
 std::string row_of(const Site& site, const std::string& device, const std::string& source, double call_cost) {
   const BenchmarkCase& one = *site.one;
   const double us = operator_us(site, call_cost);
-  const std::string watts = power_of(site);
+  const std::string watts = power_of(site) + "," + middle_of(site, &BenchmarkVisit::clock_hz, 1e6);
   const auto size = [&](const char* name) { return one.size(name); };
   switch (one.kind) {
     case CaseKind::gemm:
@@ -114,6 +119,12 @@ std::string row_of(const Site& site, const std::string& device, const std::strin
                          size("tokens"), size("heads"), size("heads"), size("head_dim"), us, watts, source);
     case CaseKind::vector:
       return fmt::format("{},{},{},{},{},{:.6g},{},{}", device, one.op, one.dtype, size("rows"), size("cols"), us, watts, source);
+    case CaseKind::transfer: {
+      const auto bytes = static_cast<double>(size("bytes"));
+      return fmt::format("{},{},{},{},{:.4g},{:.6g},{},{},{}", device, one.op,
+                         one.op == "peer" ? std::to_string(size("peer")) : "", size("bytes"), bytes / site.call_ns() * 1e9, us,
+                         watts, middle_of(site, &BenchmarkVisit::memory_clock_hz, 1e6), source);
+    }
     case CaseKind::model: break;
   }
   return model_row(site, device, source);

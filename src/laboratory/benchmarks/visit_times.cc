@@ -25,7 +25,10 @@ stats::StoppingOptions stopping_of(const BenchmarkSuite& suite) {
 core::Status measure_power(PowerMeter* meter, const std::function<core::Status()>& calls, const std::atomic<bool>& stop,
                            BenchmarkVisit& visit) {
   if (meter == nullptr || visit.round != 0) return {};
-  AACO_ASSIGN(visit.power_watts, meter->during(calls, stop));
+  AACO_ASSIGN(const PowerMeter::Reading reading, meter->during(calls, stop));
+  visit.power_watts = reading.watts;
+  visit.clock_hz = reading.clock_hz;
+  visit.memory_clock_hz = reading.memory_clock_hz;
   if (stop.load())
     return core::fail(core::ErrorCode::cancelled, "stopped by the user while measuring the power of " + visit.one.id);
   return {};

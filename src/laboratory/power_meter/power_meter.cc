@@ -48,7 +48,7 @@ core::Result<PowerMeter> PowerMeter::open(const collectors::SysRoot& root, Of de
   return meter;
 }
 
-core::Result<std::optional<double>> PowerMeter::during(const std::function<core::Status()>& work, const std::atomic<bool>& stop) {
+core::Result<PowerMeter::Reading> PowerMeter::during(const std::function<core::Status()>& work, const std::atomic<bool>& stop) {
   auto own = std::make_unique<trace::MemorySink>();
   trace::MemorySink& sink = *own;
   last_sinks_.push_back(std::move(own));
@@ -58,7 +58,7 @@ core::Result<std::optional<double>> PowerMeter::during(const std::function<core:
   const analytics::metrics::Window window{begin + kSettleNs, begin + kSettleNs + kMeasuredNs};
   std::int64_t sampled = 0;
   for (std::int64_t now = begin; now < window.end_ns + kAfterNs; now = core::monotonic_ns()) {
-    if (stop.load()) return std::nullopt;
+    if (stop.load()) return Reading{};
     if (now - sampled >= kBetweenSamplesNs) {
       for (const auto& collector : collectors_) collector->sample(sink);
       sampled = now;
@@ -69,11 +69,14 @@ core::Result<std::optional<double>> PowerMeter::during(const std::function<core:
   const analytics::metrics::ObservedWork observed{{window}, 0};
   const double seconds = static_cast<double>(kMeasuredNs) * 1e-9;
   if (device_ == Of::processor)
-    return watts_of(analytics::metrics::host_metrics(sink.rows<trace::SystemEventRow>(), sink.names(), observed), seconds);
-  return watts_of(analytics::metrics::gpu_metrics(sink.rows<trace::GpuEventRow>(), sink.names(), observed), seconds);
+    return reading_of(analytics::metrics::host_metrics(sink.rows<trace::SystemEventRow>(), sink.names(), observed), seconds);
+  return reading_of(analytics::metrics::gpu_metrics(sink.rows<trace::GpuEventRow>(), sink.names(), observed), seconds);
 }
 
-std::optional<double> watts_of(const trace::Metrics& metrics, double seconds) {
+namespace {
+
+// The energy of the device that plainly drew the most; null where none did.
+const trace::MetricValue* busiest(const trace::Metrics& metrics) {
   const trace::MetricValue* most = nullptr;
   double next = 0;
   for (const trace::MetricValue& metric : metrics) {
@@ -85,9 +88,24 @@ std::optional<double> watts_of(const trace::Metrics& metrics, double seconds) {
       next = std::max(next, metric.value);
     }
   }
-  if (most == nullptr || !(most->value > 0) || most->value < kPlainlyMore * next) return std::nullopt;
-  if (most->ci95 && most->ci95->high - most->value > kWidestBound * most->value) return std::nullopt;
-  return most->value / seconds;
+  return most == nullptr || !(most->value > 0) || most->value < kPlainlyMore * next ? nullptr : most;
+}
+
+}  // namespace
+
+PowerMeter::Reading reading_of(const trace::Metrics& metrics, double seconds) {
+  PowerMeter::Reading reading;
+  const trace::MetricValue* const most = busiest(metrics);
+  if (most != nullptr && !(most->ci95 && most->ci95->high - most->value > kWidestBound * most->value))
+    reading.watts = most->value / seconds;
+  std::int64_t clocks = 0;  // devices that tell one
+  for (const trace::MetricValue& metric : metrics) clocks += metric.id == "gpu.clock_mean_hz" ? 1 : 0;
+  for (const trace::MetricValue& metric : metrics) {
+    if (most != nullptr ? metric.device != most->device : clocks != 1) continue;
+    if (metric.id == "gpu.clock_mean_hz") reading.clock_hz = metric.value;
+    if (metric.id == "gpu.memory_clock_mean_hz") reading.memory_clock_hz = metric.value;
+  }
+  return reading;
 }
 
 }  // namespace aaco::laboratory

@@ -17,20 +17,31 @@ trace::MetricValue energy(const char* id, double joules, double bound, std::int6
   return {id, joules, "J", trace::Interval{joules - bound, joules + bound}, device};
 }
 
-TEST(WattsOf, UsesTheClearlyBusyGpu) {
-  EXPECT_EQ(watts_of({energy("energy.gpu_joules", 300, 10, 0)}, 0.5), 600);
-  EXPECT_EQ(watts_of({energy("energy.gpu_joules", 70, 2, 0), energy("energy.gpu_joules", 300, 10, 1)}, 0.5), 600);
-  EXPECT_EQ(watts_of({energy("energy.gpu_joules", 300, 10, 0), energy("energy.gpu_joules", 70, 2, 1)}, 0.5), 600);
-  EXPECT_EQ(watts_of({energy("energy.gpu_joules", 300, 10, 0), energy("energy.gpu_joules", 250, 10, 1)}, 0.5), std::nullopt);
-  EXPECT_EQ(watts_of({energy("energy.gpu_joules", 300, 90, 0)}, 0.5), std::nullopt) << "the readings say too little";
-  EXPECT_EQ(watts_of({energy("gpu.power_mean_watts", 300, 0, 0)}, 0.5), std::nullopt);
-  EXPECT_EQ(watts_of({}, 0.5), std::nullopt);
+TEST(ReadingOf, UsesTheClearlyBusyGpu) {
+  EXPECT_EQ(reading_of({energy("energy.gpu_joules", 300, 10, 0)}, 0.5).watts, 600);
+  EXPECT_EQ(reading_of({energy("energy.gpu_joules", 70, 2, 0), energy("energy.gpu_joules", 300, 10, 1)}, 0.5).watts, 600);
+  EXPECT_EQ(reading_of({energy("energy.gpu_joules", 300, 10, 0), energy("energy.gpu_joules", 70, 2, 1)}, 0.5).watts, 600);
+  EXPECT_EQ(reading_of({energy("energy.gpu_joules", 300, 10, 0), energy("energy.gpu_joules", 250, 10, 1)}, 0.5).watts,
+            std::nullopt);
+  EXPECT_EQ(reading_of({energy("energy.gpu_joules", 300, 90, 0)}, 0.5).watts, std::nullopt) << "the readings say too little";
+  EXPECT_EQ(reading_of({energy("gpu.power_mean_watts", 300, 0, 0)}, 0.5).watts, std::nullopt);
+  EXPECT_EQ(reading_of({}, 0.5).watts, std::nullopt);
+}
+
+trace::MetricValue clock_of(double hertz, std::int64_t device) { return {"gpu.clock_mean_hz", hertz, "Hz", {}, device}; }
+
+TEST(ReadingOf, ClocksAreOfTheBusyGpuOrOfTheOnlyOne) {
+  const trace::Metrics two{energy("energy.gpu_joules", 70, 2, 0), energy("energy.gpu_joules", 300, 10, 1), clock_of(1e9, 0),
+                           clock_of(2e9, 1)};
+  EXPECT_EQ(reading_of(two, 0.5).clock_hz, 2e9);
+  EXPECT_EQ(reading_of({clock_of(1.5e9, 0)}, 0.5).clock_hz, 1.5e9) << "a virtual machine may show clocks and no power";
+  EXPECT_EQ(reading_of({clock_of(1e9, 0), clock_of(2e9, 1)}, 0.5).clock_hz, std::nullopt);
 }
 
 // On a busy machine the meter may come too late to its samples, and then says nothing.
-core::Result<std::optional<double>> measured(PowerMeter& meter, const std::function<core::Status()>& work) {
+core::Result<PowerMeter::Reading> measured(PowerMeter& meter, const std::function<core::Status()>& work) {
   auto watts = meter.during(work, kGoOn);
-  for (int tries = 1; tries < 5 && watts && !*watts; ++tries) watts = meter.during(work, kGoOn);
+  for (int tries = 1; tries < 5 && watts && !watts->watts; ++tries) watts = meter.during(work, kGoOn);
   return watts;
 }
 
@@ -39,13 +50,15 @@ TEST(PowerMeter, ReadsSensorOfTheBusyGpu) {
   PowerMeter meter = PowerMeter::open({machine.root()}, PowerMeter::Of::gpu).value();
   const auto idle = meter.during([] { return core::Status(); }, kGoOn);
   ASSERT_TRUE(idle);
-  EXPECT_EQ(*idle, std::nullopt) << "both draw 141 W";
+  EXPECT_EQ(idle->watts, std::nullopt) << "both draw 141 W";
+  EXPECT_EQ(idle->clock_hz, std::nullopt) << "of which of the two?";
   const auto busy = measured(meter, [&] {
     machine.write(kFirst, "620000000\n");
     return core::Status();
   });
-  ASSERT_TRUE(busy && *busy);
-  EXPECT_NEAR(**busy, 620, 62);
+  ASSERT_TRUE(busy && busy->watts);
+  EXPECT_NEAR(*busy->watts, 620, 62);
+  EXPECT_GT(busy->clock_hz.value_or(0), 1e8);
 }
 
 TEST(PowerMeter, AddsThePackagesOfAProcessor) {
@@ -59,8 +72,8 @@ TEST(PowerMeter, AddsThePackagesOfAProcessor) {
     return core::Status();
   };
   const auto watts = measured(meter, work);
-  ASSERT_TRUE(watts && *watts);
-  EXPECT_NEAR(**watts, 160, 32);
+  ASSERT_TRUE(watts && watts->watts);
+  EXPECT_NEAR(*watts->watts, 160, 32);
 }
 
 TEST(PowerMeter, UnsupportedWithoutSensorAndStopsOnRequestOrFailure) {
@@ -81,7 +94,7 @@ TEST(PowerMeter, UnsupportedWithoutSensorAndStopsOnRequestOrFailure) {
   const std::atomic<bool> stop{true};
   const auto stopped = meter.during([] { return core::Status(); }, stop);
   ASSERT_TRUE(stopped);
-  EXPECT_EQ(*stopped, std::nullopt);
+  EXPECT_EQ(*stopped, PowerMeter::Reading());
 }
 
 }  // namespace

@@ -17,10 +17,13 @@ using core::YamlNode;
 
 constexpr std::int64_t kSchema = 1;
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
-constexpr std::string_view kForGpus = "llm";  // hours on a processor, so that only its name asks for it
+constexpr std::array<std::string_view, 2> kForGpus{"llm", "gpu"};  // hours on a processor, so that only their names ask for them
 constexpr std::size_t kMaxCases = 100'000;
-constexpr std::array kKinds{CaseKind::gemm, CaseKind::convolution, CaseKind::attention, CaseKind::vector, CaseKind::model};
-constexpr std::array<std::string_view, 4> kTypes{"float32", "float16", "bfloat16", "int8"};
+constexpr std::array kKinds{CaseKind::gemm,   CaseKind::convolution, CaseKind::attention,
+                            CaseKind::vector, CaseKind::transfer,    CaseKind::model};
+constexpr std::array<std::string_view, 7> kTypes{"float32", "float16", "bfloat16", "int8", "float64", "tf32", "float8"};
+constexpr std::array<std::string_view, 7> kTransfers{"h2d_pinned", "h2d_pageable", "d2h_pinned", "d2h_pageable",
+                                                     "d2d",        "peer",         "read"};
 
 bool is_type(std::string_view name) { return std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end(); }
 
@@ -44,12 +47,14 @@ const std::vector<SizeRule>& sizes_of(CaseKind kind) {
                                                   {"stride", 1}, {"dilation", 1}, {"groups", 1}};
   static const std::vector<SizeRule> kAttention{{"batch", 1}, {"tokens", {}}, {"heads", {}}, {"head_dim", {}}};
   static const std::vector<SizeRule> kVector{{"rows", {}}, {"cols", {}}};
+  static const std::vector<SizeRule> kTransfer{{"bytes", {}}, {"peer", 0, 0}};
   static const std::vector<SizeRule> kModel{{"batch", 1}};
   switch (kind) {
     case CaseKind::gemm: return kGemm;
     case CaseKind::convolution: return kConvolution;
     case CaseKind::attention: return kAttention;
     case CaseKind::vector: return kVector;
+    case CaseKind::transfer: return kTransfer;
     case CaseKind::model: break;
   }
   return kModel;
@@ -159,12 +164,19 @@ core::Status read_kernel(const YamlNode& node, std::vector<BenchmarkCase>& cases
     return node.find("kernel")->error("a kernel name may only contain lowercase letters and _ (it is used as a file name)");
   AACO_ASSIGN(base.kind, read_kind(node));
   AACO_ASSIGN(const auto dtypes, read_names(node, "dtypes", {"float32"}));
-  AACO_ASSIGN(const auto ops, read_names(node, "ops", {base.kind == CaseKind::vector ? base.kernel : ""}));
+  AACO_ASSIGN(const auto ops,
+              read_names(node, "ops", {base.kind == CaseKind::vector || base.kind == CaseKind::transfer ? base.kernel : ""}));
   AACO_ASSIGN(const YamlNode* sites, node.require("sites"));
   if (!sites->is_sequence() || sites->items().empty()) return sites->error("sites must be a list");
+  if (base.kind == CaseKind::transfer)
+    for (const std::string& op : ops)
+      if (std::find(kTransfers.begin(), kTransfers.end(), op) == kTransfers.end())
+        return node.error("'" + op + "' is not a transfer",
+                          "use ops of " + core::join(std::vector<std::string_view>(kTransfers.begin(), kTransfers.end()), ", "));
   for (const std::string& dtype : dtypes) {
     if (!is_type(dtype))
-      return node.find("dtypes")->error("'" + dtype + "' is not a supported data type", "use float32, float16, bfloat16 or int8");
+      return node.find("dtypes")->error("'" + dtype + "' is not a supported data type",
+                                        "use " + core::join(std::vector<std::string_view>(kTypes.begin(), kTypes.end()), ", "));
     for (const std::string& op : ops)
       for (const YamlNode& site : sites->items()) {
         base.dtype = dtype;
@@ -207,6 +219,7 @@ std::string_view to_string(CaseKind kind) {
     case CaseKind::convolution: return "convolution";
     case CaseKind::attention: return "attention";
     case CaseKind::vector: return "vector";
+    case CaseKind::transfer: return "transfer";
     case CaseKind::model: return "model";
   }
   return "";
@@ -267,13 +280,13 @@ core::Result<BenchmarkSuite> parse_suite(std::string_view text, const std::strin
 
 core::Result<std::vector<BenchmarkSuite>> load_suites(const std::string& selection, const core::Paths& paths) {
   std::vector<std::string> files;
-  for (const char* shipped : {"micro", "workloads", "llm"})
-    if (selection == shipped || (selection == "all" && shipped != kForGpus))
+  for (const char* shipped : {"micro", "workloads", "llm", "gpu"})
+    if (selection == shipped || (selection == "all" && std::find(kForGpus.begin(), kForGpus.end(), shipped) == kForGpus.end()))
       files.push_back(core::join_path(paths.share, "data/benchmarks/" + std::string(shipped) + ".yaml"));
   if (files.empty()) {
     if (!selection.ends_with(".yaml"))
       return core::fail(core::ErrorCode::invalid_argument, "'" + selection + "' is not a suite",
-                        "use micro, workloads, llm, all (micro and workloads), or FILE.yaml");
+                        "use micro, workloads, llm, gpu, all (micro and workloads), or FILE.yaml");
     files.push_back(selection);
   }
   std::vector<BenchmarkSuite> suites;

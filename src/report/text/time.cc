@@ -86,7 +86,7 @@ void write_list(TextPage& page, std::string_view title, const std::vector<TimeSh
     name += ", top " + std::to_string(shown) + " of " + core::format_count(static_cast<double>(list.size()));
   page.line("  " + page.styled(fit(name, page.width() - 2, page.ascii()), Style::dim));
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < shown; ++i) names.push_back(list[i].name);
+  for (std::size_t i = 0; i < shown; ++i) names.push_back(list[i].short_name.empty() ? list[i].name : list[i].short_name);
   names = names_for(names, name_room_of(page));
   for (std::size_t i = 0; i < shown; ++i) write_row(page, list[i], names[i], " ", Style::accent, list[0].share_ratio);
 }

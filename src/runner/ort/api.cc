@@ -1,7 +1,11 @@
 #include "runner/ort/api.h"
 
-#include <cstdlib>
+#include <dlfcn.h>
 
+#include <cstdlib>
+#include <fstream>
+
+#include "core/hash.h"
 #include "core/strings.h"
 
 namespace aaco::runner::ort {
@@ -22,6 +26,23 @@ ErrorCode code_of(OrtErrorCode code) {
     case ORT_EP_FAIL: return ErrorCode::unsupported;
     default: return ErrorCode::invalid_input;
   }
+}
+
+// Of the file that an address was loaded from; empty where it cannot be read: then builds are not told apart.
+std::string build_of(const void* address) {
+  constexpr std::size_t kHead = std::size_t{64} << 10;
+  constexpr std::size_t kDigits = 16;
+  Dl_info found{};
+  if (::dladdr(address, &found) == 0 || found.dli_fname == nullptr) return {};
+  std::ifstream file(found.dli_fname, std::ios::binary);
+  std::string head(kHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(kHead));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  file.clear();
+  file.seekg(0, std::ios::end);
+  const std::streamoff size = file.tellg();
+  if (head.empty() || size <= 0) return {};
+  return core::sha256_hex(std::to_string(size) + '\n' + head).substr(0, kDigits);
 }
 
 }  // namespace
@@ -66,7 +87,9 @@ core::Result<std::shared_ptr<Api>> open_api(const std::string& library_path) {
   if (call == nullptr)
     return core::fail(ErrorCode::unsupported,
                       library_path + " is ONNX Runtime " + version + "; version 1.17 or newer is required");
-  auto api = std::make_shared<Api>(Api{std::move(library), call, version, std::make_unique<LogCollector>(), nullptr, {}});
+  std::string build = build_of(reinterpret_cast<const void*>(get_base));
+  auto api = std::make_shared<Api>(
+      Api{std::move(library), call, version, std::move(build), std::make_unique<LogCollector>(), nullptr, {}});
   OrtEnv* environment = nullptr;
   AACO_TRY(api->check(call->CreateEnvWithCustomLogger(&collect, api->log.get(), ORT_LOGGING_LEVEL_WARNING, "aaco", &environment),
                       "starting ONNX Runtime"));

@@ -33,6 +33,8 @@ struct Api {
   core::SharedLibrary library;
   const OrtApi* call = nullptr;
   std::string version;
+  std::string
+      build;  // tells builds of one version apart: a digest of the library's size and its first 64 KiB, which hold its build id
   std::unique_ptr<LogCollector> log;
   std::shared_ptr<OrtEnv> environment;  // released before the library closes
   std::vector<std::string> providers;

@@ -56,6 +56,52 @@ graph::Graph two_layers() {
   return graph;
 }
 
+// x[1, 8, 12, 12] -> Conv -> BatchNormalization -> Relu -> Conv -> Add of the first activation -> Relu -> GlobalAveragePool ->
+// Flatten -> Gemm -> y.
+graph::Graph small_network() {
+  graph::Graph graph;
+  graph.opsets[""] = 17;
+  graph.format_version = 8;
+  const auto tensor = [&](const char* name, std::optional<Shape> shape = std::nullopt) {
+    return graph.add_tensor({name, ElementType::float32, std::move(shape)});
+  };
+  const auto weight = [&](const char* name, const std::vector<std::int64_t>& dims, std::uint64_t seed) {
+    const TensorId id = tensor(name, Shape(dims.begin(), dims.end()));
+    std::size_t count = 1;
+    for (const std::int64_t dim : dims) count *= static_cast<std::size_t>(dim);
+    graph.initializers.push_back({id, {random_floats(count, seed), {}}});
+    return id;
+  };
+  const auto ones = [&](const char* name) {
+    const TensorId id = tensor(name, Shape{16});
+    std::vector<std::byte> bytes(16 * sizeof(float));
+    const std::vector<float> values(16, 1.5F);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    graph.initializers.push_back({id, {std::move(bytes), {}}});
+    return id;
+  };
+  const TensorId x = tensor("x", Shape{1, 8, 12, 12}), a = tensor("a"), b = tensor("b"), c = tensor("c"), d = tensor("d"),
+                 e = tensor("e"), f = tensor("f"), g = tensor("g"), h = tensor("h"), y = tensor("y", Shape{1, 64});
+  const std::vector<graph::Attribute> pads = {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}};
+  graph.inputs = {x};
+  graph.outputs = {y};
+  graph.nodes = {{"conv1", "Conv", "", {x, weight("w1", {16, 8, 3, 3}, 1)}, {a}, pads},
+                 {"norm",
+                  "BatchNormalization",
+                  "",
+                  {a, weight("s", {16}, 2), weight("t", {16}, 3), weight("m", {16}, 4), ones("v")},
+                  {b},
+                  {}},
+                 {"relu1", "Relu", "", {b}, {c}, {}},
+                 {"conv2", "Conv", "", {c, weight("w2", {16, 16, 3, 3}, 5), weight("b2", {16}, 6)}, {d}, pads},
+                 {"add", "Add", "", {d, c}, {e}, {}},
+                 {"relu2", "Relu", "", {e}, {f}, {}},
+                 {"pool", "GlobalAveragePool", "", {f}, {g}, {}},
+                 {"flat", "Flatten", "", {g}, {h}, {}},
+                 {"gemm", "Gemm", "", {h, weight("w3", {64, 16}, 7), weight("b3", {64}, 8)}, {y}, {{"transB", std::int64_t{1}}}}};
+  return graph;
+}
+
 class RewrittenModel : public testing::Test {
  protected:
   void SetUp() override {
@@ -68,18 +114,26 @@ class RewrittenModel : public testing::Test {
     ASSERT_TRUE(graph::onnx::write(two_layers(), nullptr, original_));
   }
   std::vector<float> outputs_of(const std::string& path) {
+    return first_output(path, {"x", ElementType::float32, {4, 64}, random_floats(4 * 64, 7)});
+  }
+  std::vector<TensorData> tensors_of(const std::string& path, const TensorData& input) {
     BackendOptions options;
     options.provider = "CPUExecutionProvider";
     options.intra_op_threads = 1;
     auto backend = runtime_->open_model(path, options);
     EXPECT_TRUE(backend) << backend.error().text();
     if (!backend) return {};
-    EXPECT_TRUE((*backend)->bind({{"x", ElementType::float32, {4, 64}, random_floats(4 * 64, 7)}}));
+    EXPECT_TRUE((*backend)->bind({input}));
     EXPECT_TRUE((*backend)->run_once());
     const auto tensors = (*backend)->read_outputs();
     EXPECT_TRUE(tensors);
-    std::vector<float> values(4 * 32);
-    std::memcpy(values.data(), tensors->front().bytes.data(), values.size() * sizeof(float));
+    return tensors ? *tensors : std::vector<TensorData>();
+  }
+  std::vector<float> first_output(const std::string& path, const TensorData& input) {
+    const auto tensors = tensors_of(path, input);
+    if (tensors.empty()) return {};
+    std::vector<float> values(tensors.front().bytes.size() / sizeof(float));
+    std::memcpy(values.data(), tensors.front().bytes.data(), tensors.front().bytes.size());
     return values;
   }
   // Largest error of the outputs over the RMS of the original's.
@@ -87,7 +141,9 @@ class RewrittenModel : public testing::Test {
     const std::string path = core::join_path(folder_.path(), "rewritten.onnx");
     const auto done = graph::rewrite::rewrite_model(original_, passes, path);
     EXPECT_TRUE(done) << done.error().text();
-    const auto before = outputs_of(original_), after = outputs_of(path);
+    return error_of(outputs_of(original_), outputs_of(path));
+  }
+  static double error_of(const std::vector<float>& before, const std::vector<float>& after) {
     double squares = 0, worst = 0;
     for (std::size_t i = 0; i < before.size() && i < after.size(); ++i) {
       squares += static_cast<double>(before[i]) * before[i];
@@ -107,6 +163,29 @@ TEST_F(RewrittenModel, FourBitWeightsAreRougher) {
   const double error = error_after({"int4_weights"});
   EXPECT_LT(error, 0.5);
   EXPECT_GT(error, error_after({"int8_weights"}));
+}
+TEST_F(RewrittenModel, StaticInt8IsCloseAndNotTheSame) {
+  const std::string model = core::join_path(folder_.path(), "network.onnx"),
+                    ranges = core::join_path(folder_.path(), "ranges.onnx"),
+                    path = core::join_path(folder_.path(), "static.onnx");
+  ASSERT_TRUE(graph::onnx::write(small_network(), nullptr, model));
+  const TensorData input{"x", ElementType::float32, {1, 8, 12, 12}, random_floats(8 * 12 * 12, 9)};
+  const auto names = graph::rewrite::write_range_model(model, ranges);
+  ASSERT_TRUE(names) << names.error().text();
+  const auto extremes = tensors_of(ranges, input);
+  ASSERT_EQ(extremes.size(), 2 * names->size());
+  graph::rewrite::ActivationRanges measured;
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    auto& range = measured[(*names)[i]];
+    std::memcpy(&range.lowest, extremes[2 * i].bytes.data(), sizeof(float));
+    std::memcpy(&range.highest, extremes[2 * i + 1].bytes.data(), sizeof(float));
+  }
+  const auto done = graph::rewrite::rewrite_model(model, {"int8_static"}, path, measured);
+  ASSERT_TRUE(done) << done.error().text();
+  EXPECT_EQ(done->front().nodes, 3);
+  const double error = error_of(first_output(model, input), first_output(path, input));
+  EXPECT_LT(error, 0.1);
+  EXPECT_GT(error, 1e-5);
 }
 TEST_F(RewrittenModel, PassesCombine) { EXPECT_LT(error_after({"clean", "int8_dynamic"}), 0.05); }
 

@@ -90,6 +90,14 @@ TEST_F(OrtRuntime, RunsAModelAndReportsPlacement) {
   EXPECT_GT(placement["CPUExecutionProvider"].as_i64().value_or(0), 0);
 }
 
+TEST_F(OrtRuntime, NamesTheBuildOfTheLibrary) {
+  const auto backend = runtime()->open_model(mlp(folder_), cpu());
+  ASSERT_TRUE(backend);
+  const std::string build((*backend)->describe()["build"].text());
+  EXPECT_EQ(build.size(), 16U);
+  EXPECT_EQ(build.find_first_not_of("0123456789abcdef"), std::string::npos);
+}
+
 TEST_F(OrtRuntime, TheSameInputGivesTheSameOutputWhenOutputsAreKept) {
   auto backend = runtime()->open_model(mlp(folder_), cpu());
   ASSERT_TRUE(backend);

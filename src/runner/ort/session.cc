@@ -300,6 +300,7 @@ Json Session::describe() const {
   Json described = Json::object({{"runtime", "onnxruntime"},
                                  {"version", api_->version},
                                  {"library", core::base_name(api_->library.path())},
+                                 {"build", api_->build},
                                  {"provider", options_.provider},
                                  {"provider_options", std::move(provider_options)},
                                  {"available_providers", std::move(available)},

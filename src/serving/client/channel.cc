@@ -180,6 +180,7 @@ void Channel::on_ready(bool readable, bool writable) {
 }
 
 void Channel::on_readable() {
+  reading_since_ns_ = monotonic_ns();
   const auto [size, arrived_ns] = receive(file_.get(), buffer_);
   const std::int64_t time_ns = monotonic_ns();
   std::int64_t waited_ns = 0;

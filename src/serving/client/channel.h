@@ -52,6 +52,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, public Polle
   void open();
   void listen(Listener* listener) { listener_ = listener; }
   // Returns the time at which the first byte was handed to the system.
+  // When it began to read the bytes that on_bytes() gets.
+  [[nodiscard]] std::int64_t reading_since_ns() const { return reading_since_ns_; }
   std::int64_t send(std::string text);
   void close();
   [[nodiscard]] bool is_open() const { return ready_ && !closed_; }
@@ -80,6 +82,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, public Polle
   Listener* listener_ = nullptr;
   std::string output_, tunnel_;
   std::int64_t started_ns_ = 0, tls_started_ns_ = 0;
+  std::int64_t reading_since_ns_ = 0;                          // of the bytes that are delivered
   std::int64_t tls_own_ns_ = 0;                                // of the handshake (SocketWaits)
   std::optional<std::int64_t> part_since_ns_, full_since_ns_;  // a part of a record is here; the socket takes no more
   bool ready_ = false, closed_ = false, used_ = false, writes_ = false;

@@ -12,6 +12,7 @@
 #include "serving/client/exchange.h"
 #include "serving/client/model_list.h"
 #include "serving/client/own_state.h"
+#include "serving/secrets.h"
 
 namespace aaco::serving {
 namespace {
@@ -79,8 +80,13 @@ struct Client::State final : Exchange::Host {
   void on_ended(Exchange& exchange) override;
   void on_released(Exchange& exchange, bool reusable) override;
   void on_stale(Exchange& exchange) override;
+  void on_own_time(std::int64_t own_ns) override { poller.note(&SocketWaits::event_own_ns, own_ns); }
+  [[nodiscard]] std::string cleaned(std::string message, const Work& work) const override {
+    return without_secrets(std::move(message), secrets, work.body);
+  }
 
   Route route;
+  std::vector<std::string> secrets = secrets_of(route.target);
   ClientOptions options;
   ChunkReader reader;
   asio::io_context io{1};
@@ -384,9 +390,7 @@ core::Result<StageOutcome> Client::run(const Stage& stage, WorkSource& work) {
   }
   state.tick_timer.cancel();
   state.due_timer.cancel();
-  std::vector<Exchange*> lingering;
-  for (const auto& [exchange, owner] : state.live) lingering.push_back(exchange);
-  for (Exchange* exchange : lingering) state.on_released(*exchange, false);
+  while (!state.live.empty()) state.on_released(*state.live.begin()->first, false);
   state.dead.clear();
   state.io.restart();
   state.io.poll();  // handlers of what was closed

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/clock.h"
 #include "core/json.h"
 #include "serving/client/reply_text.h"
@@ -63,6 +65,14 @@ void Exchange::on_open(std::int64_t connect_ns, std::optional<std::int64_t> tls_
 }
 
 void Exchange::on_bytes(std::string_view bytes, std::int64_t time_ns) {
+  const std::int64_t began_ns = channel_->reading_since_ns();
+  take_bytes(bytes, time_ns);
+  own_ns_ += core::monotonic_ns() - began_ns;
+  if (stream_.incomplete() && !ended_) return;
+  host_.on_own_time(std::exchange(own_ns_, 0));
+}
+
+void Exchange::take_bytes(std::string_view bytes, std::int64_t time_ns) {
   const auto status = response_.feed(bytes, [&](std::string_view body) { return take_body(body, time_ns); });
   if (response_.have_header()) take_header(time_ns);
   if (!status) {
@@ -165,8 +175,10 @@ void Exchange::end(Outcome outcome, std::string detail, std::int64_t time_ns) {
   if (ended_) return;
   ended_ = true;
   record_.outcome = outcome;
+  if (!detail.empty()) detail = host_.cleaned(std::move(detail), work_);
   detail.resize(std::min(detail.size(), kMaxDetail));
   record_.detail = core::Json::parse(core::Json(std::move(detail)).dump(-1)).value_or(core::Json()).text();  // valid UTF-8
+  if (!record_.finish_reason.empty()) record_.finish_reason = host_.cleaned(record_.finish_reason, work_);
   record_.end_ns = time_ns;
   if (outcome == Outcome::ok) check_usage(record_);
   host_.on_ended(*this);

@@ -27,6 +27,10 @@ class Exchange final : public Channel::Listener {
     virtual void on_released(Exchange& exchange, bool reusable) = 0;
     // A reused channel was closed by the server before the request arrived there.
     virtual void on_stale(Exchange& exchange) = 0;
+    // The client was busy for this long with reading and parsing an event, or what came with it.
+    virtual void on_own_time(std::int64_t own_ns) = 0;
+    // A server's message without the secrets of the request.
+    [[nodiscard]] virtual std::string cleaned(std::string message, const Work& work) const = 0;
   };
 
   Exchange(Host& host, ChunkReader& reader, RequestRecord record, Work work, std::string text);
@@ -51,6 +55,7 @@ class Exchange final : public Channel::Listener {
   void on_lost(Outcome kind, const std::string& why, bool orderly, std::int64_t time_ns) override;
 
  private:
+  void take_bytes(std::string_view bytes, std::int64_t time_ns);
   void take_header(std::int64_t time_ns);
   core::Status take_body(std::string_view body, std::int64_t time_ns);
   void take_event(std::string_view event, std::string_view data, std::int64_t time_ns);
@@ -70,7 +75,7 @@ class Exchange final : public Channel::Listener {
   EventStream stream_;
   std::string body_;  // of a response that is no event stream
   std::string answer_, retry_after_;
-  std::int64_t started_ns_ = 0;
+  std::int64_t started_ns_ = 0, own_ns_ = 0;  // own: of the event that is not complete
   bool ended_ = false, released_ = false, is_stream_ = false, reused_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include "core/numbers.h"
 #include "serving/client/exchange.h"
 #include "serving/response.h"
+#include "serving/secrets.h"
 
 namespace aaco::serving {
 namespace {
@@ -89,7 +90,11 @@ core::Result<Fetched> fetch(const Route& route, const FetchRequest& request) {
   channel->close();
   io.restart();
   io.poll();  // handlers of what was closed
-  if (fetch.over()) return std::move(fetch.result());
+  if (fetch.over()) {
+    Fetched& result = fetch.result();
+    result.detail = without_secrets(std::move(result.detail), secrets_of(route.target), request.body.value_or(""));
+    return std::move(result);
+  }
   return Fetched{.outcome = Outcome::timeout,
                  .detail = "no complete reply within " + core::format_duration(static_cast<double>(request.timeout_ns)),
                  .status = 0,

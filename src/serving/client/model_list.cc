@@ -5,6 +5,7 @@
 #include "core/json.h"
 #include "serving/client/fetch.h"
 #include "serving/client/reply_text.h"
+#include "serving/secrets.h"
 
 namespace aaco::serving {
 
@@ -22,6 +23,7 @@ core::Result<ModelList> list_models(const Route& route, std::int64_t timeout_ns)
   list.outcome = outcome_of_status(reply.status);
   list.detail = reply.location.empty() ? describe_reply(reply.status, reply.content_type, reply.body, "a list of models")
                                        : fmt::format("HTTP {}: redirected to {}", reply.status, reply.location);
+  list.detail = without_secrets(std::move(list.detail), secrets_of(route.target), "");
   return list;
 }
 

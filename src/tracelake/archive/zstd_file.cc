@@ -10,6 +10,7 @@
 
 #include "core/files.h"
 #include "core/handles.h"
+#include "core/special_file.h"
 
 namespace aaco::tracelake::archive {
 namespace {
@@ -58,10 +59,15 @@ ZstdFileWriter::~ZstdFileWriter() = default;
 core::Result<ZstdFileWriter> ZstdFileWriter::create(const std::string& path) {
   auto impl = std::make_unique<Impl>();
   impl->path = path;
-  std::string temporary = path + ".XXXXXX";
-  impl->file = core::FileDescriptor(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!impl->file.valid()) return core::fail_errno(errno, path);
-  impl->temporary = std::move(temporary);
+  if (core::is_written_in_place(path)) {
+    impl->file = core::FileDescriptor(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+    if (!impl->file.valid()) return core::fail_errno(errno, path);
+  } else {
+    std::string temporary = path + ".XXXXXX";
+    impl->file = core::FileDescriptor(::mkostemp(temporary.data(), O_CLOEXEC));
+    if (!impl->file.valid()) return core::fail_errno(errno, path);
+    impl->temporary = std::move(temporary);
+  }
   ZSTD_CCtx_setParameter(impl->context.get(), ZSTD_c_compressionLevel, kLevel);
   ZSTD_CCtx_setParameter(impl->context.get(), ZSTD_c_checksumFlag, 1);
   return ZstdFileWriter(std::move(impl));
@@ -73,6 +79,7 @@ core::Status ZstdFileWriter::write(std::string_view bytes) {
 
 core::Status ZstdFileWriter::finish() {
   AACO_TRY(impl_->compress({}, ZSTD_e_end));
+  if (impl_->temporary.empty()) return {};
   ::fchmod(impl_->file.get(), 0600);  // what is packed was its owner's alone
   if (::fsync(impl_->file.get()) != 0) return core::fail_errno(errno, impl_->path);
   if (::rename(impl_->temporary.c_str(), impl_->path.c_str()) != 0) return core::fail_errno(errno, impl_->path);

@@ -11,7 +11,7 @@ namespace aaco::tracelake {
 namespace remote {
 namespace {
 
-constexpr std::int64_t kRemoteSchemaVersion = 1;
+constexpr std::int64_t kRemoteSchemaVersion = 2;
 
 std::string column_list(const std::vector<RemoteColumn>& columns, bool types) {
   std::string out;
@@ -108,38 +108,76 @@ core::Status RemoteSchema::extend(const std::string& table, const std::vector<Re
   return make_view(table, all);
 }
 
-// Only parts of the first complete push of a session: whatever is sent twice, at the same time or cut half way is not seen.
+// One part per session, of its first complete push: whatever is sent twice, at the same time or cut half way is not seen.
+// Processes that share a lake continue the same push, so one push may have several complete parts of a table.
 core::Status RemoteSchema::make_view(const std::string& table, const std::vector<RemoteColumn>& columns) {
   const RemoteTarget& target = server_.target();
   const std::string in = target.cluster.empty() ? "IN" : "GLOBAL IN";
   const std::string pushes = target.database + "." + whole_name(target, "pushes");
   AACO_TRY(server_.run(fmt::format(
-      "CREATE VIEW IF NOT EXISTS {} AS SELECT {} FROM {}.{} WHERE aaco_part {} (SELECT part_id FROM {} WHERE table_name = "
-      "{} AND (session_id, push_id) {} (SELECT session_id, min(push_id) FROM {} GROUP BY session_id))",
+      "CREATE VIEW IF NOT EXISTS {} AS SELECT {} FROM {}.{} WHERE aaco_part {} (SELECT min(part_id) FROM {} WHERE "
+      "table_name = {} AND (session_id, push_id) {} (SELECT session_id, min(push_id) FROM {} GROUP BY session_id) GROUP BY "
+      "session_id)",
       backticked(table), column_list(columns, false), target.database, backticked(whole_name(target, table)), in, pushes,
       text_literal(table), in, pushes)));
   return {};
 }
 
+core::Status RemoteSchema::renew_views() {
+  for (const auto& [stored, names] : there_) {
+    if (!stored.starts_with("rows_") || !names.contains("aaco_part")) continue;
+    const std::string table = stored.substr(std::string_view("rows_").size());
+    std::vector<RemoteColumn> columns;
+    for (const std::string& name : names)
+      if (name != "aaco_session" && name != "aaco_part") columns.push_back({name, ""});
+    AACO_TRY(server_.run("DROP TABLE IF EXISTS " + backticked(table)));
+    AACO_TRY(make_view(table, columns));
+  }
+  return {};
+}
+
+namespace {
+
+// 0: a database without tables of this program.
+core::Result<std::int64_t> schema_version(const RemoteServer& server) {
+  AACO_ASSIGN(const std::string reply, server.run("SELECT max(version) FROM aaco_schema"));
+  return core::parse_i64(core::trim(reply)).value_or(0);
+}
+
+core::Status refuse_newer(const RemoteServer& server, std::int64_t version) {
+  if (version <= kRemoteSchemaVersion) return {};
+  return core::fail(core::ErrorCode::unsupported,
+                    fmt::format("the database {} has schema version {}, this program knows {}", server.target().database, version,
+                                kRemoteSchemaVersion),
+                    "use the newer version of aaco");
+}
+
+}  // namespace
 }  // namespace remote
+
+core::Status check_remote(const RemoteServer& server) {
+  const auto version = remote::schema_version(server);
+  if (version) return remote::refuse_newer(server, *version);
+  if (version.error().code == core::ErrorCode::invalid_argument) return {};  // no such table: not one of this program's databases
+  return tl::unexpected<core::Error>(version.error());
+}
 
 core::Status prepare_remote(const RemoteServer& server) {
   const RemoteTarget& target = server.target();
   AACO_TRY(server.run_everywhere("CREATE DATABASE IF NOT EXISTS " + target.database));
   AACO_TRY(server.run_everywhere("CREATE TABLE IF NOT EXISTS aaco_schema (version Int64) ENGINE = MergeTree ORDER BY version"));
-  AACO_ASSIGN(const std::string reply, server.run("SELECT max(version), count() FROM aaco_schema"));
-  const auto cells = split_cells(core::trim(reply));
-  const std::int64_t version = cells.size() == 2 ? core::parse_i64(*cells[0]).value_or(0) : 0;
-  if (version > remote::kRemoteSchemaVersion)
-    return core::fail(core::ErrorCode::unsupported,
-                      fmt::format("the database {} has schema version {}, this program writes {}", target.database, version,
-                                  remote::kRemoteSchemaVersion),
-                      "use the newer version of aaco");
+  AACO_ASSIGN(const std::int64_t version, remote::schema_version(server));
+  AACO_TRY(remote::refuse_newer(server, version));
   AACO_TRY(server.run_everywhere(
       "CREATE TABLE IF NOT EXISTS rows_pushes (session_id String, push_id String, table_name String, part_id String, "
       "row_count Int64, tool_version String) ENGINE = MergeTree ORDER BY (session_id, push_id)"));
   if (!target.cluster.empty()) AACO_TRY(server.run(remote::distributed(target, "pushes", "session_id")));
-  if (version == 0)
+  if (version > 0 && version < remote::kRemoteSchemaVersion) {
+    remote::RemoteSchema schema(server);
+    AACO_TRY(schema.read());
+    AACO_TRY(schema.renew_views());
+  }
+  if (version < remote::kRemoteSchemaVersion)
     AACO_TRY(server.insert("INSERT INTO aaco_schema (version)", fmt::format("{}\n", remote::kRemoteSchemaVersion)));
   return {};
 }

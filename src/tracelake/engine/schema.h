@@ -28,6 +28,8 @@ class RemoteSchema {
   core::Status read();
   // Creates the table with its view, or adds the columns that an older version did not have.
   core::Status ensure(const std::string& table, const std::vector<RemoteColumn>& columns);
+  // Makes the views of an older version anew.
+  core::Status renew_views();
 
  private:
   core::Status create(const std::string& table, const std::vector<RemoteColumn>& columns);

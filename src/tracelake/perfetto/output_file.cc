@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/special_file.h"
+
 namespace aaco::tracelake::perfetto {
 namespace {
 
@@ -16,6 +18,11 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 }  // namespace
 
 core::Result<OutputFile> OutputFile::create(const std::string& path) {
+  if (core::is_written_in_place(path)) {
+    core::FileDescriptor device(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+    if (!device.valid()) return core::fail_errno(errno, path);
+    return OutputFile(path, {}, std::move(device));
+  }
   std::string temporary = path + ".XXXXXX";
   core::FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file.valid()) return core::fail_errno(errno, path);
@@ -51,6 +58,7 @@ void OutputFile::write_out() {
 
 core::Status OutputFile::finish() {
   write_out();
+  if (temporary_.empty()) return status_;
   if (status_ && ::fsync(file_.get()) != 0) status_ = core::fail_errno(errno, path_);
   if (status_ && ::rename(temporary_.c_str(), path_.c_str()) != 0) status_ = core::fail_errno(errno, path_);
   if (status_) temporary_.clear();

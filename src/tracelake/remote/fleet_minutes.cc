@@ -129,6 +129,8 @@ class RemoteFleet final : public FleetSource {
     return out;
   }
 
+  [[nodiscard]] std::vector<std::string> missing() const override { return server_.missing_shards(); }
+
  private:
   static std::map<std::string, std::string> settings() { return {{"skip_unavailable_shards", "1"}}; }
 
@@ -182,6 +184,7 @@ core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const 
 }
 
 core::Result<std::unique_ptr<FleetSource>> open_remote_fleet(RemoteServer server) {
+  AACO_TRY(check_remote(server));
   return std::unique_ptr<FleetSource>(std::make_unique<RemoteFleet>(std::move(server)));
 }
 

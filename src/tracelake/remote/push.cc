@@ -131,18 +131,18 @@ core::Status add_archive(const RemoteServer& server, remote::RemoteSchema& schem
   const std::string table(remote::kArchiveTable);
   AACO_ASSIGN(const bool there, is_sent(server, table, state.part(table)));
   if (there) return {};
-  const std::string file = state_file + ".tar.zst";
-  AACO_TRY(core::make_directories(core::parent_path(file)));
+  // Of this process alone: another one may push the same session.
+  AACO_TRY(core::make_directories(core::parent_path(state_file)));
+  AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make(core::parent_path(state_file), "archive"));
+  const std::string file = core::join_path(folder.path(), "bundle.tar.zst");
   if (const auto packed = pack(file); !packed) {
     if (packed.error().code != core::ErrorCode::invalid_input) return packed;
     outcome.no_archive = packed.error().message;
     return {};
   }
   const std::string part = fresh_part(state, table);
-  const auto chunks = remote::send_archive(server, schema, session_id, part, file);
-  AACO_TRY(core::remove_tree(file));
-  if (!chunks) return tl::unexpected<core::Error>(chunks.error());
-  return state.add(table, part, *chunks);
+  AACO_ASSIGN(const std::int64_t chunks, remote::send_archive(server, schema, session_id, part, file));
+  return state.add(table, part, chunks);
 }
 
 // One block on one server: all parts become visible at once.

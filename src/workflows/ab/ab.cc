@@ -48,6 +48,7 @@ struct Progress {
   std::array<std::int64_t, 2> calls{};  // measured so far
   std::vector<AbRoundBlocks> rounds;
   AbRule rule;
+  std::string verdict{};  // so far, one line
 
   [[nodiscard]] std::int64_t spent() const { return core::monotonic_ns() - begin_ns; }
   [[nodiscard]] std::int64_t budget() const { return 2 * request.duration.count(); }
@@ -85,6 +86,16 @@ std::int64_t round_length(std::int64_t start_took_ns, const Progress& progress) 
       wanted, 0, std::max<std::int64_t>(progress.budget() / kFewestRoundsAimed - start_took_ns, progress.budget() / 50));
 }
 
+void tell(const Progress& progress) {
+  const std::size_t round = progress.rounds.size() + 1;
+  std::string text = progress.verdict + (progress.verdict.empty() ? "" : "; ") + "round " + std::to_string(round);
+  if (round <= stats::kFewestRounds) text += " of at least " + std::to_string(stats::kFewestRounds);
+  if (progress.request.iterations) text += fmt::format(", {} of {} iterations", progress.calls[0], *progress.request.iterations);
+  const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e9; };
+  progress.services.progress(
+      fmt::format("{}, {:.0f} s of {:.0f} s asked", text, seconds(progress.spent()), seconds(progress.budget())));
+}
+
 core::Status measure_round(AbProcesses& processes, Progress& progress, AbSessions& sessions, std::int64_t length_ns,
                            bool b_first) {
   AbRoundBlocks blocks;
@@ -100,6 +111,7 @@ core::Status measure_round(AbProcesses& processes, Progress& progress, AbSession
       progress.request.iterations ? std::max<std::int64_t>(*progress.request.iterations / kFewestRoundsAimed, 1) : INT64_MAX;
   std::int64_t done = 0;
   for (std::int64_t pair = 0; !enough() && done < share; ++pair, done += calls) {
+    tell(progress);
     // The first pair of each turn is in one order, the next in the other: what the first of two blocks pays falls on both sides.
     const bool b_now = (pair % 2 == 0) == b_first;
     for (const int side : b_now ? std::array{1, 0} : std::array{0, 1}) {
@@ -151,7 +163,7 @@ core::Status measure_all(AbProcesses processes, std::int64_t start_took_ns, Prog
     AACO_TRY(measure_round(processes, progress, sessions, round_length(start_took_ns, progress), b_first));
     if (progress.over()) break;
     const auto look = look_at(progress.rounds, progress.rule);
-    if (look) progress.services.progress(look->sentence);
+    if (look) progress.verdict = look->sentence;
     decided = look && look->enough;
     if (decided || progress.spent() + start_took_ns >= progress.bound()) break;
     b_first = !b_first;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/clock.h"
+#include "hardware/fingerprint.h"
 #include "workflows/diff_json.h"
 
 namespace aaco::workflows {
@@ -21,6 +22,21 @@ core::Status check_side(const LlmSide& side, std::string_view name) {
   if (load.concurrency.size() + load.rates.size() <= 1 && !load.until_limit) return {};
   return core::fail(ErrorCode::invalid_argument, fmt::format("side {}: ab compares one level of load per side", name),
                     "remove --sweep and keep one value of --concurrency or --rate");
+}
+
+// What is known to differ before anything is sent.
+core::Status check_comparable(const AbLlmRequest& request, const Services& services) {
+  const auto* const a = std::get_if<LlmRequest>(&request.a);
+  const auto* const b = std::get_if<LlmRequest>(&request.b);
+  if (a == nullptr || b == nullptr || request.force) return {};
+  AACO_ASSIGN(auto of_a, llm_facts(*a, services));
+  AACO_ASSIGN(auto of_b, llm_facts(*b, services));
+  const auto differences = hardware::compare_fingerprints(hardware::make_fingerprint(of_a), hardware::make_fingerprint(of_b));
+  if (hardware::comparable(differences)) return {};
+  const hardware::Difference& first = differences.front();
+  return core::fail(ErrorCode::invalid_argument,
+                    fmt::format("the sides are not comparable: {} ({} and {})", first.meaning, first.a, first.b),
+                    "give both sides the same lengths, load and SLO, or use --force");
 }
 
 LlmSide block_of(LlmSide side, const AbLlmRequest& ab, std::string_view name) {
@@ -49,6 +65,7 @@ std::string recommend_longer(const DiffOutcome& verdict) {
 core::Result<AbLlmOutcome> ab_llm(const AbLlmRequest& request, const Services& services) {
   AACO_TRY(check_side(request.a, "A"));
   AACO_TRY(check_side(request.b, "B"));
+  AACO_TRY(check_comparable(request, services));
   const LlmSide sides[] = {block_of(request.a, request, "a"), block_of(request.b, request, "b")};
   AbLlmOutcome outcome;
   std::vector<std::string>* const paths[] = {&outcome.a_paths, &outcome.b_paths};

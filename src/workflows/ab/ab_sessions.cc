@@ -138,7 +138,7 @@ core::Result<std::optional<SuspectedCause>> cause_of(const AbOutcome& outcome, c
   if (verdict.verdict != "regression" && verdict.verdict != "improvement") return std::optional<SuspectedCause>();
   AACO_ASSIGN(const ComparedSide a, load_side({outcome.a->path}, services));
   AACO_ASSIGN(const ComparedSide b, load_side({outcome.b->path}, services));
-  return cause_of_runs(a, b, verdict.differences, services);
+  return cause_of_runs(a, b, verdict.metrics.front(), verdict.differences, services);
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include "workflows/benchmark.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <iostream>
 
 #include "core/clock.h"
 #include "core/files.h"
@@ -11,6 +14,7 @@
 #include "core/numbers.h"
 #include "hardware/inventory.h"
 #include "hardware/usable_cpus.h"
+#include "laboratory/gpu.h"
 #include "laboratory/power_meter.h"
 #include "runner/registry.h"
 #include "workflows/hardware.h"
@@ -23,9 +27,24 @@ using core::Json;
 
 constexpr std::size_t kShownFailures = 5;
 
+// What measures: ONNX Runtime with a provider, PyTorch, or the GPU's own runtime.
+struct Engine {
+  std::string runtime;  // with its version
+  std::string provider;
+  std::string device_name;                    // PyTorch's or the runtime's of the GPU
+  std::optional<laboratory::GpuFacts> facts;  // of cuda and hip
+  std::vector<laboratory::GpuLibrary> libraries;
+  bool gpu = false;
+  std::string graph_level;
+  int threads = 0;
+  laboratory::BenchmarkVisitor visitor;
+  std::shared_ptr<runner::ort::Runtime> ort;  // which the visitor uses
+};
+
 // What runs here is this machine's: results under another device's name would be taken for its own by every estimate.
-core::Result<hardware::Device> device_for(const BenchmarkRequest& request, bool gpu, const Services& services) {
-  auto own = find_own_device(gpu, services);
+core::Result<hardware::Device> device_for(const BenchmarkRequest& request, const Engine& engine, const Services& services) {
+  const bool gpu = engine.gpu;
+  auto own = engine.facts ? find_seen_gpu(*engine.facts, services) : find_own_device(gpu, services);
   if (request.hardware == "this") {
     if (own || gpu || own.error().code != core::ErrorCode::not_found) return own;
     AACO_ASSIGN(const ProbeOutcome probed, probe_hardware({}, services));
@@ -43,7 +62,9 @@ core::Result<hardware::Device> device_for(const BenchmarkRequest& request, bool 
 
 core::Result<runner::BackendOptions> backend_of(const BenchmarkRequest& request, const Services& services) {
   AACO_ASSIGN(const auto registry, runner::Registry::load(services.paths));
-  AACO_ASSIGN(const auto config, registry.backend(request.backend));
+  constexpr std::string_view kOrt = "ort-";
+  const std::string name = request.backend.starts_with(kOrt) ? request.backend.substr(kOrt.size()) : request.backend;
+  AACO_ASSIGN(const auto config, registry.backend(name));
   AACO_ASSIGN(auto options, runner::backend_options(config));
   if (request.threads) options.intra_op_threads = *request.threads;
   const auto usable = hardware::usable_cpus();
@@ -97,18 +118,6 @@ bool is_gpu(const runner::BackendOptions& backend) {
   return std::find(kOnProcessors.begin(), kOnProcessors.end(), backend.provider) == kOnProcessors.end();
 }
 
-// What measures: ONNX Runtime with a provider, or PyTorch.
-struct Engine {
-  std::string runtime;  // with its version
-  std::string provider;
-  std::string device_name;  // PyTorch's of the GPU
-  bool gpu = false;
-  std::string graph_level;
-  int threads = 0;
-  laboratory::BenchmarkVisitor visitor;
-  std::shared_ptr<runner::ort::Runtime> ort;  // which the visitor uses
-};
-
 Json provenance_of(const BenchmarkRequest& request, const hardware::Device& device, const Engine& engine,
                    const Services& services) {
   Json out = Json::object({{"device", device.id},
@@ -123,13 +132,14 @@ Json provenance_of(const BenchmarkRequest& request, const hardware::Device& devi
                            {"machine", facts_json(hardware::take_inventory("/", services.environment))}});
   if (!engine.graph_level.empty()) out.set("graph_level", engine.graph_level);
   if (!engine.device_name.empty()) out.set("device_name", engine.device_name);
+  if (engine.facts) out.set("gpu", request.gpu);
   return out;
 }
 
 // What must be equal for a run to go on where another ended.
 std::string key_of(const Json& provenance, const std::vector<laboratory::BenchmarkSuite>& suites) {
   std::string text = suites_hash(suites);
-  for (const char* part : {"device", "backend", "provider", "threads", "seed", "runtime", "tool_version"})
+  for (const char* part : {"device", "backend", "provider", "threads", "seed", "runtime", "tool_version", "gpu"})
     text += "\n" + provenance[part].dump(-1);
   return core::sha256_hex(text).substr(0, 16);
 }
@@ -158,15 +168,47 @@ struct Power {
 
 bool on_pytorch(const BenchmarkRequest& request) { return request.backend == "pytorch" || request.backend == "pytorch-gpu"; }
 
-core::Result<Engine> pytorch_engine(const BenchmarkRequest& request, const std::vector<laboratory::BenchmarkSuite>& suites,
-                                    Power& power, const Services& services) {
+std::optional<laboratory::GpuRuntime> gpu_runtime_of(const std::string& backend) {
+  if (backend == "cuda") return laboratory::GpuRuntime::cuda;
+  if (backend == "hip") return laboratory::GpuRuntime::hip;
+  return std::nullopt;
+}
+
+core::Status check_operators_only(const std::string& backends, const std::vector<laboratory::BenchmarkSuite>& suites) {
   for (const auto& suite : suites)
     for (const auto& one : suite.cases)
       if (one.kind == laboratory::CaseKind::model)
-        return core::fail(core::ErrorCode::invalid_argument,
-                          "the pytorch backends run single operators only, but suite " + suite.name +
-                              " contains models, which need ONNX Runtime",
-                          "use --suite micro, --suite llm, or a custom suite without models");
+        return core::fail(
+            core::ErrorCode::invalid_argument,
+            backends + " run single operators only, but suite " + suite.name + " contains models, which need ONNX Runtime",
+            "use --suite micro, --suite llm, --suite gpu, or a custom suite without models");
+  return {};
+}
+
+core::Result<Engine> gpu_engine(const BenchmarkRequest& request, const std::vector<laboratory::BenchmarkSuite>& suites,
+                                Power& power, const Services& services) {
+  AACO_TRY(check_operators_only("the backends cuda and hip", suites));
+  laboratory::GpuOptions options;
+  options.runtime = *gpu_runtime_of(request.backend);
+  options.device = request.gpu;
+  options.worker = request.gpu_worker;
+  options.stop = &stop_of(services);
+  options.power = power.meter_of(true);
+  AACO_ASSIGN(auto process, laboratory::on_gpu(options));
+  Engine engine;
+  engine.runtime = process.version;
+  engine.provider = request.backend;
+  engine.gpu = true;
+  engine.device_name = process.facts.name;
+  engine.facts = process.facts;
+  engine.libraries = std::move(process.libraries);
+  engine.visitor = std::move(process.visitor);
+  return engine;
+}
+
+core::Result<Engine> pytorch_engine(const BenchmarkRequest& request, const std::vector<laboratory::BenchmarkSuite>& suites,
+                                    Power& power, const Services& services) {
+  AACO_TRY(check_operators_only("the pytorch backends", suites));
   laboratory::PyTorchOptions options;
   options.python = !request.python.empty() ? request.python : services.environment.get("AACO_PYTHON").value_or("python3");
   options.share = services.paths.share;
@@ -245,6 +287,27 @@ void judge(const laboratory::BenchmarkJournal& journal, BenchmarkOutcome& outcom
 
 }  // namespace
 
+core::Status serve_gpu_worker(const std::string& backend, int gpu, double patience_seconds) {
+  const auto runtime = gpu_runtime_of(backend);
+  if (!runtime) return core::fail(core::ErrorCode::invalid_argument, "'" + backend + "' is not a GPU backend", "use cuda or hip");
+  // What the libraries print must not stand between the answers.
+  const core::FileDescriptor own(::dup(STDOUT_FILENO));
+  if (!own.valid() || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return core::fail_errno(errno, "the worker's standard output");
+  laboratory::GpuWorkerOptions options;
+  options.runtime = *runtime;
+  options.device = gpu;
+  options.patience_ns = static_cast<std::int64_t>(patience_seconds * 1e9);
+  return laboratory::serve_gpu(options, std::cin, [&own](const std::string& answer) {
+    const std::string line = answer + "\n";
+    for (std::size_t done = 0; done < line.size();) {
+      const ssize_t wrote = ::write(own.get(), line.data() + done, line.size() - done);
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote <= 0) return;  // nobody reads: the input ends next
+      done += static_cast<std::size_t>(wrote);
+    }
+  });
+}
+
 std::string benchmark_folder(const core::Paths& paths, const std::string& device, const std::string& backend) {
   const std::string folder = core::join_path(core::join_path(paths.registry, "benchmarks"), device);
   return backend == kDefaultBackend ? folder : core::join_path(folder, backend);
@@ -260,13 +323,16 @@ core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const 
   AACO_ASSIGN(const auto scratch, core::TemporaryDirectory::make("/tmp"));
   Power power;
   power.wanted = request.power;
-  AACO_ASSIGN(const Engine engine, on_pytorch(request) ? pytorch_engine(request, suites, power, services)
-                                                       : ort_engine(request, scratch.path(), power, services));
-  AACO_ASSIGN(const hardware::Device device, device_for(request, engine.gpu, services));
+  AACO_ASSIGN(const Engine engine, on_pytorch(request)               ? pytorch_engine(request, suites, power, services)
+                                   : gpu_runtime_of(request.backend) ? gpu_engine(request, suites, power, services)
+                                                                     : ort_engine(request, scratch.path(), power, services));
+  AACO_ASSIGN(const hardware::Device device, device_for(request, engine, services));
   BenchmarkOutcome outcome;
   outcome.device = device.id;
   outcome.runtime = engine.runtime;
   outcome.no_power = power.absent;
+  for (const auto& library : engine.libraries)
+    if (!library.absent.empty()) outcome.absent.push_back(library.name + ": " + library.absent + "; " + library.remedy);
   outcome.folder = benchmark_folder(services.paths, device.id, request.backend);
   AACO_ASSIGN(const core::FileDescriptor held,
               laboratory::hold_benchmarks(benchmark_folder(services.paths, device.id, kDefaultBackend)));
@@ -312,6 +378,7 @@ Json to_json(const BenchmarkOutcome& outcome) {
                            {"failures", std::move(failures)},
                            {"tables", std::move(tables)},
                            {"warnings", std::move(warnings)}});
+  if (!outcome.absent.empty()) out.set("absent", Json::texts(outcome.absent));
   if (outcome.spread)
     out.set("rounds_apart", Json::object({{"cases", outcome.spread->cases},
                                           {"median_ratio", outcome.spread->median_ratio},

@@ -57,7 +57,7 @@ core::Result<std::optional<SuspectedCause>> cause_of_parts(const ComparedSide& a
                                                            const Services& services) {
   AACO_ASSIGN(auto of_traces, cause_of_traces(a, b, decided, services));
   if (of_traces) return of_traces;
-  AACO_ASSIGN(auto of_runs, cause_of_runs(a, b, differences, services));
+  AACO_ASSIGN(auto of_runs, cause_of_runs(a, b, decided, differences, services));
   if (of_runs) return of_runs;
   if (!evidence.count_part_ns || !evidence.duration_part_ns) return std::optional<SuspectedCause>();
   // Time between kernels is no part of the kernels' own time.

@@ -119,6 +119,9 @@ std::string of_recorded_sleep(const analytics::rootcause::Decomposition& differe
        "find why the thread that the caller waits for sleeps: do not sleep while holding a lock, and wake workers without a "
        "timed "
        "wait"},
+      {"host_waiting:peer",
+       "find what the process at the other end of the socket or pipe, or the child process, does meanwhile; do not wait for it "
+       "within the call"},
       {"host_waiting:io", "move the I/O out of the call, or read and write ahead"}};
   const analytics::rootcause::Part* largest = nullptr;
   for (const auto& part : difference.parts)
@@ -146,8 +149,10 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
            "(session.intra_op.allow_spinning)";
   if (cause.id == "host_computing" && !difference.profiled)
     return "find what the caller computes: 'aaco run --profile' on both sides tells the model from the work around it";
-  if (cause.id == "host_waiting")
+  if (cause.id == "host_waiting") {
     if (const std::string known = of_recorded_sleep(difference); !known.empty()) return known;
+    if (watched) return "find what the caller sleeps on: the scheduler's events do not tell ('strace -T' shows the system calls)";
+  }
   if (const auto* kind = judges.book.find(cause.id)) return kind->strategies.front();
   if (cause.id == kNotRecorded)
     return difference.profiled
@@ -241,6 +246,14 @@ core::Result<std::vector<analytics::rootcause::Deviation>> order_of_runs(const s
   return analytics::rootcause::order_of_changes(a, b, names_a, names_b);
 }
 
+// Where the median decided, and its calls rather than the mean ones tell why.
+std::optional<analytics::rootcause::MedianSides> median_change(const analytics::rootcause::Side& a,
+                                                               const analytics::rootcause::Side& b,
+                                                               const analytics::regression::MetricResult& decided) {
+  if (decided.id != analytics::regression::kMedianLatency || !decided.baseline || !decided.candidate) return std::nullopt;
+  return median_sides(a, b, *decided.baseline, *decided.candidate);
+}
+
 }  // namespace
 
 core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& a, const ComparedSide& b,
@@ -278,6 +291,7 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
 }
 
 core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a, const ComparedSide& b,
+                                                          const analytics::regression::MetricResult& decided,
                                                           const std::vector<hardware::Difference>& differences,
                                                           const Services& services) {
   AACO_ASSIGN(const auto mean_a, mean_run(a));
@@ -285,21 +299,25 @@ core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a,
   if (!mean_a || !mean_b) return std::optional<SuspectedCause>();
   const ComparedSession *const run_a = mean_a->middle, *const run_b = mean_b->middle;
   AACO_ASSIGN(const Judges judges, load_judges(services.paths));
-  auto difference = decompose(mean_a->side, mean_b->side);
-  if (!difference || difference->delta_ns == 0) return std::optional<SuspectedCause>();
+  const auto medians = median_change(mean_a->side, mean_b->side, decided);
+  const auto &side_a = medians ? medians->a : mean_a->side, &side_b = medians ? medians->b : mean_b->side;
+  auto difference = decompose(side_a, side_b);
+  // The mean may have moved the other way than the metric that was judged: then its parts are not the cause.
+  if (!difference || difference->delta_ns == 0 || (difference->delta_ns > 0) != (decided.verdict == stats::Verdict::regression))
+    return std::optional<SuspectedCause>();
   AACO_TRY(name_awaited_thread(difference->delta_ns > 0 ? run_b->path : run_a->path, *difference));
-  const auto causes =
-      find_causes(mean_a->side, mean_b->side, *difference, differences, judges.book, judges.cause ? &*judges.cause : nullptr);
+  const auto causes = find_causes(side_a, side_b, *difference, differences, judges.book, judges.cause ? &*judges.cause : nullptr);
   if (causes.empty()) return std::optional<SuspectedCause>();
   AACO_ASSIGN(const auto order, order_of_runs(run_a->path, run_b->path));
   Json details =
       Json::object({{"baseline_session", run_a->id},
                     {"candidate_session", run_b->id},
+                    {"of", medians ? "median" : "mean"},
                     {"averaged_sessions", Json::object({{"baseline", mean_a->sessions}, {"candidate", mean_b->sessions}})},
                     {"order", to_json(order)},
                     {"causes", to_json(causes)},
                     {"decomposition", to_json(*difference)}});
-  return std::optional(SuspectedCause{sentence(*difference, causes, kProbability, "a call"),
+  return std::optional(SuspectedCause{sentence(*difference, causes, kProbability, medians ? "a median call" : "a call"),
                                       advice(judges, *difference, causes.front()), std::move(details)});
 }
 

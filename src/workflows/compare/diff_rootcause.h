@@ -9,8 +9,10 @@
 namespace aaco::workflows {
 
 // Why two sides of runs differ: the difference of a call divided into parts that add up to it, and the causes they speak for,
-// from the session of each side that lies nearest its median. Empty where a side has no run whose evidence is at hand.
+// from the mean of each side's sessions, or of its median calls where `decided` is the median and these tell more. Empty where a
+// side has no run whose evidence is at hand, or the mean moved the other way than `decided`.
 core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a, const ComparedSide& b,
+                                                          const analytics::regression::MetricResult& decided,
                                                           const std::vector<hardware::Difference>& differences,
                                                           const Services& services);
 

@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "hardware/die.h"
 #include "hardware/probe.h"
+#include "workflows/devices/gpu_entry.h"
 
 namespace aaco::workflows {
 namespace {
@@ -71,6 +72,20 @@ core::Result<hardware::Device> find_own_device(bool gpu, const Services& service
   return hardware::as_shown(device);
 }
 
+core::Result<hardware::Device> find_seen_gpu(const laboratory::GpuFacts& facts, const Services& services) {
+  AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
+  hardware::DeviceRegistry::Seen seen{facts.name, facts.target, {}, {}};
+  if (facts.units) seen.units = static_cast<double>(*facts.units);
+  if (facts.memory_bytes) seen.memory_bytes = static_cast<double>(*facts.memory_bytes);
+  auto device = registry.match(seen);
+  if (!device && device.error().code == core::ErrorCode::not_found)
+    return core::fail(core::ErrorCode::not_found,
+                      "this GPU (" + facts.name + ") is not in the hardware registry: " + device.error().message,
+                      "'aaco hardware probe --backend cuda' (or hip) measures it and writes its entry");
+  AACO_TRY(device);
+  return hardware::as_shown(*device);
+}
+
 core::Result<std::vector<DeviceLine>> list_devices(const std::string& kind, const Services& services) {
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
   const std::string own = core::join_path(services.paths.registry, "hardware");
@@ -85,7 +100,17 @@ core::Result<hardware::Audit> check_hardware(const std::vector<std::string>& fil
   return hardware::audit_registry(services.paths);
 }
 
+core::Result<ProbeOutcome> write_entry(ProbeOutcome outcome, bool dry_run, const Services& services) {
+  AACO_TRY(check_with_others(outcome.device, services));
+  if (dry_run) return outcome;
+  outcome.path = path_of(outcome.device.id, services);
+  outcome.replaced = core::exists(outcome.path);
+  AACO_TRY(core::write_file_atomic(outcome.path, to_yaml(outcome.device)));
+  return outcome;
+}
+
 core::Result<ProbeOutcome> probe_hardware(const ProbeRequest& request, const Services& services) {
+  if (!request.backend.empty()) return probe_gpu(request, services);
   if (!request.dry_run)
     AACO_TRY(core::make_writable_folder(core::join_path(services.paths.registry, "hardware"), "AACO_REGISTRY"));
   const auto inventory = hardware::take_inventory("/", services.environment);
@@ -96,14 +121,9 @@ core::Result<ProbeOutcome> probe_hardware(const ProbeRequest& request, const Ser
   const std::string date = core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime)).substr(0, 10);
   ProbeOutcome outcome;
   outcome.device = hardware::device_of(inventory, measured, date);
-  AACO_TRY(check_with_others(outcome.device, services));
   AACO_ASSIGN(const auto registry, hardware::DeviceRegistry::load(services.paths));
   outcome.known = known_gpus(inventory, registry);
-  if (request.dry_run) return outcome;
-  outcome.path = path_of(outcome.device.id, services);
-  outcome.replaced = core::exists(outcome.path);
-  AACO_TRY(core::write_file_atomic(outcome.path, to_yaml(outcome.device)));
-  return outcome;
+  return write_entry(std::move(outcome), request.dry_run, services);
 }
 
 core::Json to_json(const hardware::Audit& audit) {

@@ -1,9 +1,12 @@
 #include "workflows/explain/gpu_bottleneck.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "analytics/gpu_bottleneck.h"
+#include "core/numbers.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/headline_cause.h"
 #include "workflows/explain/outside_work.h"
@@ -76,6 +79,15 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, std::span<cons
                           std::string(one["remedy"].text()),
                           one["class"].text() == "launch" || one["class"].text() == "cannot-tell",
                           {one["gap_count"].as_i64().value_or(0), one["idle_ns"].as_f64().value_or(0)}});
+  if (const Json& slow = gpu["findings"]["slowing_kernels"]; slow.is_object()) {
+    facts.late_to_early_ratio = slow["late_to_early_ratio"].as_f64().value_or(1);
+    facts.slowing_excess_ns = slow["excess_ns"].as_f64().value_or(0);
+  }
+  if (const Json& few = gpu["findings"]["few_groups"]; few.is_object()) {
+    facts.few_groups_kernel = few["kernel"].text();
+    facts.few_groups = fmt::format("{} work-groups for {} compute units", few["group_count"].as_i64().value_or(0),
+                                   few["unit_count"].as_i64().value_or(0));
+  }
   const auto rank = gpu["rank"].as_i64(), device = gpu["device"].as_i64();
   if (rank && device)
     facts.kernels = analytics::advice::gpu_kernels(rows, names, static_cast<std::int32_t>(*rank), *device, roofs_of(gpu));
@@ -129,6 +141,23 @@ bool add_outside(const std::vector<Json>& outside, double whole_ns, GpuDevice& d
   return true;
 }
 
+// Kernels limit the device's span; that is no answer where the steps last far longer and nothing tells what the host did then.
+std::optional<GpuJudgement> unrecorded_steps(std::string_view class_id, double span_ns, double judged_ns, double whole_ns) {
+  constexpr double kMinOfSteps = 0.5;
+  const bool of_kernels =
+      class_id == analytics::bottleneck::kDeviceBusy || class_id == "compute_bound" || class_id == "memory_bound";
+  if (!of_kernels || judged_ns >= whole_ns || span_ns >= kMinOfSteps * whole_ns) return std::nullopt;
+  const std::string text = fmt::format(
+      "the steps last {} and the device works for {} of them: what the host does in the remaining time is not recorded",
+      core::format_duration(whole_ns), core::format_duration(span_ns));
+  return GpuJudgement{
+      analytics::bottleneck::without_timeline(text),
+      {},
+      Json::object({{"id", "unrecorded-steps"},
+                    {"title", text},
+                    {"remedy", "record more steps, with the host's events (with_stack=True, NVTX or roctx ranges)"}})};
+}
+
 }  // namespace
 
 std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::SessionManifest& manifest,
@@ -159,6 +188,7 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   auto found =
       analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
   if (!found) return std::nullopt;
+  if (auto none = unrecorded_steps(found->class_id, span_ns, judged_ns, whole_ns)) return none;
   GpuFacts facts = facts_of(gpu, metrics, rows, names);
   facts.pinned_ratio = pinned_ratio(manifest);
   facts.straggler = manifest.outcome.gpu["straggler"]["rank"].as_i64();

@@ -20,10 +20,11 @@ constexpr double kLeads = 0.5;           // of the kernel time: a family of kern
 struct Named {
   std::string_view family, id, title;
 };
-constexpr std::array<Named, 4> kFamilies = {{{"gemm", "matrix-products", "matrix products"},
+constexpr std::array<Named, 5> kFamilies = {{{"gemm", "matrix-products", "matrix products"},
                                              {"convolution", "convolutions", "convolutions"},
                                              {"copy_transpose", "layout-changes", "copies between layouts and types"},
-                                             {"embedding_gather", "gathers", "gathers and embeddings"}}};
+                                             {"embedding_gather", "gathers", "gathers and embeddings"},
+                                             {"sort_scan", "sort_scan", "sorts and scans"}}};
 
 struct CopyWords {
   std::string_view kind, id, title;

@@ -128,7 +128,8 @@ core::Result<Json> judge_host(const std::string& path, const trace::SessionManif
   const auto has = [&](std::string_view table) { return rows_of(manifest, table) > 0; };
   if (manifest.kind != "import" || has("kernels") || has("copies") || has("node_executions") || has("graph_nodes")) return Json();
   if (!has("calls")) {
-    if (has("iterations") || has("counters") || !has("samples")) return Json();
+    if (has("iterations")) return nothing_to_judge(manifest);
+    if (has("counters") || !has("samples")) return Json();
     Json out =
         document(analytics::bottleneck::kInconclusive, 0, "undecided", "The files contain sensor readings but no work.", "");
     return out.set("cause", Json::object({{"id", "no-workload"}, {"title", "no work"}}));
@@ -150,7 +151,8 @@ core::Result<Json> judge_host(const std::string& path, const trace::SessionManif
   }));
   const HostWork work = profile.finish();
   if (work.operator_count == 0) {
-    const bool named = kinds.count > 0 && (kinds.allocations == kinds.count || kinds.markers == kinds.count);
+    const bool empty = has("iterations") && kinds.ranges == kinds.count;
+    const bool named = kinds.count > 0 && (kinds.allocations == kinds.count || kinds.markers == kinds.count || empty);
     return named ? nothing_to_judge(manifest, kinds) : Json();
   }
   if (device_calls >= kDeviceProgram) return without_device(fmt::format("The program made {} GPU runtime calls", device_calls));

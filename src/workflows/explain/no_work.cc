@@ -26,14 +26,22 @@ constexpr Reason kMarkers = {"markers-only", "The files contain markers of the p
                              "also trace kernels, and import that file together with these"};
 constexpr Reason kHostCalls = {"host-calls-only", "The files contain host calls and no work of a device.",
                                "also trace kernels, and import that file together with these"};
+constexpr Reason kEmptyRegion = {"empty-region",
+                                 "The files contain steps and nothing that ran in them: no operators, no runtime calls, no work "
+                                 "of a device.",
+                                 "check that the profiled region contains the work, and that it ends after a synchronisation"};
 constexpr Reason kNoTimes = {"no-times", "The files contain a program without times: nothing ran.",
                              "measure it, and import that file"};
 constexpr Reason kNoWork = {"no-workload", "The files contain sensor readings but no work.", "import a trace of the same time"};
 
-const Reason* reason_of(const trace::SessionManifest& manifest) {
+const Reason* reason_of(const trace::SessionManifest& manifest, const CallKinds& calls) {
   const auto has = [&](std::string_view key) { return manifest.outcome.rows[key].as_i64().value_or(0) > 0; };
   const Json& totals = manifest.outcome.totals;
-  if (has("kernels") || has("copies") || has("node_executions") || has("iterations")) return nullptr;
+  if (has("kernels") || has("copies") || has("node_executions")) return nullptr;
+  if (has("iterations")) {
+    const bool ran = has("calls") && (calls.count == 0 || calls.ranges < calls.count);
+    return ran || has("counters") || has("samples") || has("graph_nodes") ? nullptr : &kEmptyRegion;
+  }
   if (totals["samples"].as_i64().value_or(0) > 0) return &kSampled;
   if (totals["kernel_names"].as_i64().value_or(0) + totals["call_names"].as_i64().value_or(0) > 0) return &kStatistics;
   if (has("counters")) return &kCounters;
@@ -46,7 +54,7 @@ const Reason* reason_of(const trace::SessionManifest& manifest) {
 
 Json nothing_to_judge(const trace::SessionManifest& manifest, const CallKinds& calls) {
   if (manifest.kind != "import") return {};
-  const Reason* reason = reason_of(manifest);
+  const Reason* reason = reason_of(manifest, calls);
   if (reason == nullptr) return {};
   if (reason == &kHostCalls && calls.count > 0 && calls.allocations == calls.count) reason = &kAllocations;
   if (reason == &kHostCalls && calls.count > 0 && calls.markers == calls.count) reason = &kMarkers;

@@ -12,10 +12,12 @@ namespace aaco::workflows {
 struct CallKinds {
   std::int64_t count = 0;
   std::int64_t allocations = 0, markers = 0;
+  std::int64_t ranges = 0;  // markers among them
   void add(std::string_view domain) {
     ++count;
     allocations += domain == "memory_allocation" || domain == "scratch_memory" ? 1 : 0;
     markers += domain == "marker" ? 1 : 0;
+    ranges += domain == "marker" || domain == "annotation" ? 1 : 0;
   }
 };
 

@@ -26,6 +26,20 @@ TEST(NothingToJudge, SaysWhatTheFilesContain) {
   EXPECT_EQ(cause(Json::object(), Json::object({{"call_names", 4}})), "statistics");
   EXPECT_EQ(cause(Json::object(), Json::object({{"samples", 79}})), "sampled");
 }
+TEST(NothingToJudge, StepsWithNothingInThem) {
+  EXPECT_EQ(cause(Json::object({{"iterations", 2}})), "empty-region");
+  EXPECT_EQ(cause(Json::object({{"iterations", 2}, {"samples", 9}})), "");
+  EXPECT_EQ(cause(Json::object({{"iterations", 2}, {"calls", 9}})), "");
+  EXPECT_EQ(cause(Json::object({{"iterations", 2}, {"kernels", 9}})), "");
+  trace::SessionManifest manifest;
+  manifest.kind = "import";
+  manifest.outcome.rows = Json::object({{"iterations", 1}, {"calls", 2}});
+  CallKinds calls;
+  calls.add("annotation");
+  EXPECT_EQ(nothing_to_judge(manifest, calls)["cause"]["id"].text(), "empty-region");
+  calls.add("cpu_op");
+  EXPECT_TRUE(nothing_to_judge(manifest, calls).is_null());
+}
 std::string cause_of_calls(std::initializer_list<const char*> domains) {
   trace::SessionManifest manifest;
   manifest.kind = "import";

@@ -70,6 +70,7 @@ core::Result<FleetReport> analyse_fleet(const FleetRequest& request, const Servi
     }
     if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "stopped");
   }
+  report.missing_servers = source->missing();  // last: a server lost during the analysis counts
   fleet::test_presence(presence, tests);
   count_rows(presence, report);
   report.tests = static_cast<std::int64_t>(tests.tests.size());

@@ -37,11 +37,14 @@ Json evidence_json(const fleet::Finding& finding, const fleet::Evidence& one) {
 }
 
 Json head_json(const FleetReport& report) {
+  Json missing = Json::array();
+  for (const std::string& server : report.missing_servers) missing.push(server);
   return Json::object({{"schema_version", 1},
                        {"from", report.from},
                        {"first_unix_ns", report.first_unix_ns},
                        {"until_unix_ns", report.until_unix_ns},
-                       {"bin_ns", report.bin_ns}});
+                       {"bin_ns", report.bin_ns},
+                       {"missing_servers", std::move(missing)}});
 }
 
 }  // namespace

@@ -138,6 +138,7 @@ core::Result<RemoteRows> query_fleet(const QueryRequest& request, const std::str
     target.timeout_ns = request.time_limit->count();
     server = tracelake::RemoteServer(std::move(target));
   }
+  AACO_TRY(tracelake::check_remote(server));
   RemoteRows out;
   AACO_ASSIGN(const auto result, server.query(request.sql));
   out.missing = server.missing_shards();

@@ -163,9 +163,9 @@ core::Result<std::string> find_baseline(const std::string& name, const Services&
       if (file.ends_with(kBaselineSuffix)) names.push_back(file.substr(0, file.size() - kBaselineSuffix.size()));
   const auto near = core::nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
   return core::fail(ErrorCode::not_found, "no baseline " + name + " in " + folder,
-                    !near.empty()
-                        ? "did you mean " + std::string(near) + "?"
-                        : "create it with 'aaco baseline add " + name + " SESSION', or set AACO_BASELINES to another folder");
+                    !near.empty() ? "did you mean " + std::string(near) + "?"
+                                  : "create it with 'aaco baseline add " + name +
+                                        " SESSION --owner NAME', or set AACO_BASELINES to another folder");
 }
 
 core::Result<std::vector<BaselineEntry>> list_baselines(const Services& services) {

@@ -10,6 +10,7 @@
 #include "trace/stored_names.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu/analysis_columns.h"
+#include "workflows/gpu/captured_names.h"
 #include "workflows/gpu/collective_calls.h"
 #include "workflows/gpu/device_state.h"
 #include "workflows/gpu/device_steps.h"
@@ -21,7 +22,9 @@
 #include "workflows/gpu/node_kernels.h"
 #include "workflows/gpu/rank_times.h"
 #include "workflows/gpu/repeated_kernels.h"
+#include "workflows/gpu/stored_rows.h"
 #include "workflows/gpu/timeline_watch.h"
+#include "workflows/gpu/work_watch.h"
 #include "workflows/session/row_puller.h"
 #include "workflows/timeline_levels.h"
 
@@ -29,14 +32,13 @@ namespace aaco::workflows {
 namespace {
 
 using analytics::attribution::Launch;
+using analytics::trace_time::DeviceTimeFold;
 using analytics::trace_time::LaunchSpan;
 using analytics::trace_time::WorkKind;
 using Device = DeviceState;
 using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
-constexpr std::size_t kMaxStoredSteps = 1'000'000;
-constexpr std::int64_t kRowsBetweenQuestions = 1 << 16;  // whether to go on
-
+constexpr std::int64_t kMaxStoredSteps = 1'000'000, kRowsBetweenQuestions = 1 << 16;  // of whether to go on
 class Analyser {
  public:
   Analyser(const std::string& path, const GpuAnalysisOptions& options, trace::Sink& sink, const Services& services,
@@ -46,7 +48,7 @@ class Analyser {
         sink_(sink),
         services_(services),
         stored_(names_, sink),
-        levels_(options.levels, names_, sink),
+        levels_(options.levels, path, names_, sink),
         launches_(core::join_path(path, ".spill")),
         steps_(names_),
         books_(books),
@@ -100,11 +102,7 @@ class Analyser {
   core::Status walk() {
     services_.progress("analysing device timelines");
     memset_ = names_.intern("memset");
-    analytics::attribution::CaptureMap captures;
-    for (const CapturedLaunch& captured : options_.captures)
-      captures.push_back({names_.intern(captured.kernel), names_.intern(captured.operator_name), names_.intern(captured.marker),
-                          names_.intern(captured.shaped_operator), names_.intern(captured.arguments), captured.shaped_start_ns,
-                          captured.graph});
+    auto captures = capture_map_of(options_.captures, names_);
     result_.has_captures = !captures.empty();
     analytics::attribution::KernelAttributor attributor(names_, launches_, std::move(captures), std::move(node_names_));
     AACO_ASSIGN(auto kernels, RowPuller<trace::KernelRow>::open(path_, names_, without_registers()));
@@ -129,62 +127,68 @@ class Analyser {
       if (rows % kRowsBetweenQuestions == 0) AACO_TRY(go_on());
     }
     calls_ = nullptr, schedule_ = nullptr;
-    AACO_TRY(levels_.finish(path_));
+    AACO_TRY(levels_.finish());
     attribution_ = attributor.finish();
     return launches_.status();
   }
 
   Device& device(const DeviceKey& key) {
-    if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
-    return devices_.try_emplace(key, Device{analytics::trace_time::DeviceTimeFold(options_.convention)}).first->second;
+    const auto known = devices_.find(key);
+    return known != devices_.end() ? known->second
+                                   : devices_.try_emplace(key, Device{DeviceTimeFold(options_.convention)}).first->second;
+  }
+  // Ranks that share a GPU are one device, under the rank that used it first.
+  DeviceKey place_of(std::int32_t rank, std::int64_t number) {
+    const DeviceKey key(options_.same_machine ? owners_.try_emplace(number, rank).first->second : rank, number);
+    Device& place = device(key);
+    if (place.ranks.empty() || options_.same_machine) place.ranks.insert(rank);
+    return key;
   }
 
   // `shaped`: whose operator has the kernel's shapes.
   core::Status add_kernel(const trace::KernelRow& row, const Launch* launch, const Launch* shaped) {
-    const DeviceKey key(row.rank, row.device);
+    const DeviceKey key = place_of(row.rank, row.device);
     Device& place = device(key);
     if (options_.find_steps) steps_.add_kernel(row);
     if (repeated_.add(row)) ++place.repeated_kernels;
     const auto family = groups_.add(row);
-    const bool collective = family == analytics::fingerprint::Family::collective;
+    const auto kind = family == analytics::fingerprint::Family::collective ? WorkKind::collective : WorkKind::compute;
     work_.add(row, family, shaped);
-    if (launch != nullptr && row.end_ns >= row.start_ns) place.queue.add(std::min(launch->end_ns, row.start_ns), row.end_ns);
-    const analytics::trace_time::Work work{collective ? WorkKind::collective : WorkKind::compute, row.stream, row.start_ns,
-                                           row.end_ns, span_of(launch)};
-    return add_work(key, place, work, row.name, launch, false, first_of(row.name));
+    watch_.add(row, family);
+    if (launch != nullptr) place.note_kernel(row.start_ns, row.end_ns, *launch);
+    const analytics::trace_time::Work work{kind, row.stream, row.start_ns, row.end_ns, span_of(launch)};
+    return add_work(key, row.rank, work, row.name, launch, false, seen_kernels_.insert(row.name.value).second);
   }
 
   core::Status add_copy(const trace::CopyRow& row) {
-    const DeviceKey key(row.rank, row.device);
+    const DeviceKey key = place_of(row.rank, row.device);
     device(key).copies.add(row);
     const Launch* launch = launches_.find(row.rank, row.correlation_id);
     const WorkKind kind = row.kind == memset_ ? WorkKind::memset : WorkKind::copy;
-    return add_work(key, device(key), {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true,
-                    false);
+    return add_work(key, row.rank, {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true, false);
   }
-
-  // Whether this is the kernel's first execution in the trace.
-  bool first_of(trace::NameId kernel) { return seen_kernels_.insert(kernel.value).second; }
 
   static std::optional<LaunchSpan> span_of(const Launch* launch) {
     return launch == nullptr ? std::nullopt : std::optional(LaunchSpan{launch->start_ns, launch->end_ns});
   }
-  [[nodiscard]] bool is_graph(trace::NameId api) const { return analytics::attribution::is_graph_launch(names_.text(api)); }
 
-  core::Status add_work(const DeviceKey& key, Device& place, const analytics::trace_time::Work& work, trace::NameId name,
+  core::Status add_work(const DeviceKey& key, std::int32_t rank, const analytics::trace_time::Work& work, trace::NameId name,
                         const Launch* launch, bool is_copy, bool is_first) {
+    Device& place = device(key);
     const auto idle = place.fold.add(work);
     if (place.last_end_ns == INT64_MIN) place.busy_since_ns = work.start_ns;
-    if (launch != nullptr) device_steps_.add(key.first, launch->start_ns, work.start_ns, work.end_ns);
+    if (launch != nullptr) device_steps_.add(rank, launch->start_ns, work.start_ns, work.end_ns);
     if (is_first && launch != nullptr && launch->end_ns - launch->start_ns >= analytics::gaps::kLongLaunchNs)
-      gaps_.note_first_launch(key.first, launch->start_ns);
-    timeline_.add_work(key.first, work.start_ns, work.end_ns);
+      gaps_.note_first_launch(rank, launch->start_ns);
+    timeline_.add_work(rank, work.start_ns, work.end_ns);
     if (idle && timeline_.has_timeline() && idle->end_ns - idle->start_ns >= options_.gap_threshold_ns) {
-      analytics::gaps::Gap gap{key.first, key.second, idle->start_ns,      idle->end_ns,      place.last_name,
-                               name,      {},         place.busy_since_ns, !place.has_kernels};
+      analytics::gaps::Gap gap{rank, key.second, idle->start_ns,      idle->end_ns,      place.last_name,
+                               name, {},         place.busy_since_ns, !place.has_kernels};
       place.busy_since_ns = idle->end_ns;
       if (launch != nullptr)
-        gap.launch = {launch->start_ns, launch->end_ns, launch->thread_id, launch->api, is_copy, is_graph(launch->api), is_first};
+        gap.launch = {launch->start_ns, launch->end_ns, launch->thread_id,
+                      launch->api,      is_copy,        analytics::attribution::is_graph_launch(names_.text(launch->api)),
+                      is_first};
       AACO_TRY(explain(gap, place));
     }
     place.has_kernels = place.has_kernels || !is_copy;
@@ -220,7 +224,7 @@ class Analyser {
     return tracelake::scan_table<trace::KernelCounterRow>(path_, names_, [&](std::span<const trace::KernelCounterRow> rows) {
       for (const auto& row : rows) {
         work_.add(row);
-        timeline_.add(row);
+        if (!options_.counters_apart) timeline_.add(row);
       }
       return go_on();
     });
@@ -271,27 +275,15 @@ class Analyser {
   }
 
   void count_step(const trace::IterationRow& row) {
-    if (stored_steps_.size() < kMaxStoredSteps) stored_steps_.push_back(row);
+    if (std::ssize(stored_steps_) < kMaxStoredSteps) stored_steps_.push_back(row);
     ++iterations_[row.rank];
+    watch_.add(row);
     steps_time_[row.rank] += row.duration_ns;
   }
 
   void store() {
-    for (trace::AttributionRow row : attribution_.rows) {
-      row.node_name = stored_(row.node_name);
-      row.operator_name = stored_(row.operator_name);
-      row.kernel_name = stored_(row.kernel_name);
-      row.launch = stored_(row.launch);
-      row.method = stored_(row.method);
-      sink_.add(row);
-    }
-    for (trace::KernelGroupRow row : groups_.rows()) {
-      row.kernel_name = stored_(row.kernel_name);
-      row.family = stored_(row.family);
-      row.library = stored_(row.library);
-      row.parameters = stored_(row.parameters);
-      sink_.add(row);
-    }
+    store_rows(attribution_.rows, stored_, sink_);
+    store_rows(groups_.rows(), stored_, sink_);
     for (const GpuOfTrace& gpu : result_.gpus) store_rates(gpu.rates, names_, sink_);
     if (!options_.keep_steps) return;
     result_.has_device_steps = device_steps_.store(stored_(names_.intern(kDeviceStep)), sink_);
@@ -328,32 +320,38 @@ class Analyser {
   core::Result<GpuAnalysis> finish() {
     for (const auto& row : result_.steps.iterations) count_step(row);
     work_.finish(groups_.rows());
-    std::map<std::int64_t, int> sharing;
-    for (const auto& [key, device] : devices_) ++sharing[key.second];
-    const bool shared = std::any_of(sharing.begin(), sharing.end(), [](const auto& entry) { return entry.second > 1; });
+    std::set<std::int64_t> numbers;
+    for (const auto& one : devices_) numbers.insert(one.first.second);
+    const bool shared = numbers.size() < devices_.size();
     std::int64_t number = 0;
     for (auto& [key, device] : devices_) {
-      GpuOfTrace gpu;
-      gpu.rank = key.first;
-      gpu.device = key.second;
+      GpuOfTrace gpu{.rank = key.first, .device = key.second};
       gpu.metric_device = shared ? number++ : key.second;
       gpu.time = device.fold.finish();
-      gpu.coverage = attribution_.coverage[key];
-      gpu.known_family_ns = groups_.known_family_ns(key);
+      gpu.ranks.assign(device.ranks.begin(), device.ranks.end());
+      for (const std::int32_t rank : gpu.ranks) {
+        gpu.coverage += attribution_.coverage[{rank, key.second}];
+        gpu.known_family_ns += groups_.known_family_ns({rank, key.second});
+      }
       gpu.queue = device.queue.finish();
       gpu.repeated_kernels = device.repeated_kernels;
+      gpu.early_kernels = device.early_kernels;
+      gpu.earliest_ns = device.earliest_ns;
       gpu.gaps = std::move(device.gaps.causes);
       gpu.copy_kinds = device.copies.to_json(names_);
       gpu.idle_causes = idle_causes_of(device.gaps, books_.causes, names_);
-      work_.place(key, seen_device(options_.devices, key.first, key.second), services_, gpu.roofline, gpu.sites,
-                  gpu.kernel_limits, gpu.rates);
+      const auto* seen = seen_device(options_.devices, key.first, key.second);
+      work_.place(device.ranks, key.second, seen, services_, gpu.roofline, gpu.sites, gpu.kernel_limits, gpu.rates);
+      gpu.findings = watch_.finish(key, gpu.time, seen != nullptr ? seen->units.value_or(0) : 0, names_);
+      AACO_ASSIGN(gpu.findings.lead,
+                  watch_.lead_time(path_, key.first, gpu.time, timeline_.host_start(key.first), books_.causes));
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
-    result_.no_timeline = timeline_.finish(result_.gpus);
-    if (!result_.no_timeline || result_.no_timeline->reason != "merged-runs") compare_ranks();
-    if (const auto& none = result_.no_timeline)
-      std::erase_if(result_.metrics, [&](const auto& one) { return is_unknown_without(*none, one.id); });
+    result_.no_timeline = timeline_.finish(result_.gpus, !options_.processes_differ);
+    const auto& none = result_.no_timeline;
+    if (!none || (none->reason != "merged-runs" && none->reason != "separate-windows")) compare_ranks();
+    if (none) std::erase_if(result_.metrics, [&](const auto& one) { return is_unknown_without(*none, one.id); });
     store();
     AACO_TRY(store_collective_calls(path_, sink_));
     return std::move(result_);
@@ -371,15 +369,17 @@ class Analyser {
   RowPuller<trace::ApiCallRow>* calls_ = nullptr;  // these during the walk
   RowPuller<trace::SchedEventRow>* schedule_ = nullptr;
   std::map<DeviceKey, Device> devices_;
+  std::map<std::int64_t, std::int32_t> owners_;  // by device, where ranks may share it: the rank that used it first
   analytics::steps::StepFinder steps_;
   DeviceSteps device_steps_;
   RepeatedKernels repeated_;
   const GpuBooks& books_;
   analytics::gaps::GapExplainer gaps_;
-  std::unordered_set<std::uint32_t> seen_kernels_;  // ids of names
+  std::unordered_set<std::uint32_t> seen_kernels_;  // names of those that ran in the trace before
   TimelineWatch timeline_;
   KernelGroups groups_;
   GpuWork work_;
+  WorkWatch watch_;
   std::set<std::uint32_t> node_names_;
   std::vector<trace::IterationRow> stored_steps_;
   std::int64_t graph_nodes_ = 0;

@@ -122,12 +122,20 @@ Json gpu_json(const GpuOfTrace& gpu, bool has_timeline) {
                            {"idle_causes", idle_causes_json(gpu)},
                            {"kernel_durations", durations_json(gpu.time.duration_bins)},
                            {"streams", streams_json(gpu.time)}});
+  if (gpu.ranks.size() > 1) {
+    Json ranks = Json::array();
+    for (const std::int32_t rank : gpu.ranks) ranks.push(rank);
+    out.set("shared_by_ranks", std::move(ranks));
+  }
+  if (gpu.early_kernels > 0)
+    out.set("kernels_before_launch", Json::object({{"count", gpu.early_kernels}, {"longest_lead_ns", gpu.earliest_ns}}));
   out.set_if("idle_explained_ratio", Json(explained_ratio(gpu)));
   if (!gpu.copy_kinds.items().empty()) out.set("copy_kinds", gpu.copy_kinds);
   out.set_if("launch", launch_json(gpu.time.launch));
   out.set_if("queue_depth", queue_json(gpu.queue));
   out.set("roofline", to_json(gpu.roofline));
   out.set_if("kernel_limits", gpu.kernel_limits);
+  out.set_if("findings", to_json(gpu.findings));
   out.set("sites", to_json(gpu.sites, static_cast<double>(gpu.time.kernel_sum_ns)));
   return out;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <utility>
+#include <set>
 #include <vector>
 
 #include "analytics/kernel_work.h"
@@ -42,9 +42,11 @@ class GpuWork {
     groups_ = groups;
     sites_ = by_operator_.finish();
   }
-  // Of one device, after finish(). Shapes tell of every launch, counters of some: these count where there are no shapes.
-  void place(const std::pair<std::int32_t, std::int64_t>& device, const hardware::DeviceRegistry::Seen* seen,
+  // Of one device and the ranks that use it, after finish(). Shapes tell of every launch, counters of some: these count where
+  // there are no shapes.
+  void place(const std::set<std::int32_t>& ranks, std::int64_t number, const hardware::DeviceRegistry::Seen* seen,
              const Services& services, GpuRoofline& roofline, GpuSites& sites, core::Json& limits, GpuRates& rates) const {
+    const Place device{ranks, number};
     auto own = of_device(shapes_, device);
     if (own.empty()) own = of_device(counters_, device);
     const auto matched = match_device(seen, services);
@@ -58,11 +60,15 @@ class GpuWork {
   }
 
  private:
+  struct Place {
+    const std::set<std::int32_t>& ranks;
+    std::int64_t number = 0;
+  };
   template <class Row>
-  static std::vector<Row> of_device(const std::vector<Row>& all, const std::pair<std::int32_t, std::int64_t>& device) {
+  static std::vector<Row> of_device(const std::vector<Row>& all, const Place& device) {
     std::vector<Row> own;
     std::copy_if(all.begin(), all.end(), std::back_inserter(own),
-                 [&](const Row& row) { return row.rank == device.first && row.device == device.second; });
+                 [&](const Row& row) { return device.ranks.contains(row.rank) && row.device == device.number; });
     return own;
   }
 

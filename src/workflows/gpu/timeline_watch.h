@@ -72,11 +72,19 @@ class TimelineWatch {
     auto& span = spans_.try_emplace(rank, analytics::trace_time::RankSpan{start_ns, end_ns}).first->second;
     span = {std::min(span.start_ns, start_ns), std::max(span.end_ns, end_ns)};
   }
+  // The first event of the rank's host.
+  [[nodiscard]] std::optional<std::int64_t> host_start(std::int32_t rank) const {
+    std::optional<std::int64_t> first;
+    for (const auto& [process, span] : processes_)
+      if (process.first == rank) first = std::min(first.value_or(span.start_ns), span.start_ns);
+    return first;
+  }
   // Of what is known so far.
   [[nodiscard]] bool has_timeline() const { return !none_; }
 
+  // `may_be_one`: nothing says that the files are of different processes.
   template <class Devices>
-  std::optional<analytics::trace_time::NoTimeline> finish(const Devices& devices) {
+  std::optional<analytics::trace_time::NoTimeline> finish(const Devices& devices, bool may_be_one) {
     facts_.kernel_count = facts_.collective_count = facts_.copy_count = 0;
     for (const auto& gpu : devices) {
       facts_.kernel_count += gpu.time.kernel_count;
@@ -87,6 +95,7 @@ class TimelineWatch {
       facts_.idle_ratio = std::max(facts_.idle_ratio, idle);
     }
     for (const auto& [rank, span] : spans_) facts_.ranks.push_back(span);
+    facts_.one_process = may_be_one && one_process();
     // Ranks of one job may have clocks of their own: where there are collectives, processes of different ranks are not compared.
     std::map<std::int32_t, std::size_t> of_rank;
     for (const auto& [process, span] : processes_) ++of_rank[process.first];
@@ -97,6 +106,15 @@ class TimelineWatch {
 
  private:
   enum class Kind : std::uint8_t { unseen, other, launch, capture };
+
+  // Whether a process of the same number launched the work of every rank. Numbers made for processes with a text are negative.
+  [[nodiscard]] bool one_process() const {
+    std::map<std::int64_t, std::size_t> ranks_of;
+    for (const auto& [key, span] : processes_)
+      if (key.second > 0 && spans_.contains(key.first)) ++ranks_of[key.second];
+    return std::any_of(ranks_of.begin(), ranks_of.end(), [&](const auto& one) { return one.second == spans_.size(); });
+  }
+
   analytics::trace_time::TimelineFacts facts_;
   std::optional<analytics::trace_time::NoTimeline> none_;
   std::vector<Kind> kinds_;                                                                     // of calls, by name id

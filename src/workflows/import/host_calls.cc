@@ -25,7 +25,7 @@ core::Result<HostCalls> read_host_calls(SessionDraft& draft, const analytics::le
   const trace::NameTable& names = out.names;
   const trace::NameId operators = out.names.intern("cpu_op");
   analytics::steps::StepFinder finder(out.names);
-  TimelineLevels timeline(levels, out.names, draft.sink());
+  TimelineLevels timeline(levels, draft.writer().path(), out.names, draft.sink());
   std::unordered_map<std::uint64_t, bool> launches;  // by domain and name
   const auto visit = [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
     for (const auto& row : rows) {
@@ -39,7 +39,7 @@ core::Result<HostCalls> read_host_calls(SessionDraft& draft, const analytics::le
     return go_on();
   };
   AACO_TRY(tracelake::scan_where<trace::ApiCallRow>(draft.writer().path(), out.names, {}, {{"arguments", "NULL"}}, visit));
-  AACO_TRY(timeline.finish(draft.writer().path()));
+  AACO_TRY(timeline.finish());
   out.steps = finder.finish();
   return out;
 }

@@ -160,6 +160,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
   if (sink.counters_overflowed())
     draft.warn("import.counters_many", "too many dispatch counters to detect duplicates: some may be stored twice",
                "import fewer passes at a time");
+  warn_of_missing_ranks(read, draft);
   GpuAnalysisOptions options;
   if (!request.graph.empty()) {
     AACO_ASSIGN(options.graph, store_graph(request, sink.counts(), draft, services));
@@ -197,6 +198,9 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     options.gap_threshold_ns = request.gap_threshold_ns;
     options.find_steps = sink.counts().iterations == 0;
     options.devices = read.devices;
+    options.same_machine = read.same_machine;
+    options.counters_apart = read.counters_apart;
+    options.processes_differ = read.states_ranks();
     options.levels = levels;
     has_levels = true;
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));

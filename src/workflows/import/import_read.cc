@@ -1,8 +1,12 @@
 #include "workflows/import/import_read.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "core/files.h"
+#include "core/numbers.h"
 #include "core/strings.h"
 #include "importers/file_source.h"
 #include "workflows/import/counted_source.h"
@@ -59,13 +63,59 @@ core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSin
   return result;
 }
 
+// Whether equal device numbers in the file are one GPU: rocprofv3 numbers the agents of the machine; a process of CUDA numbers
+// those that it sees, so that only a machine with one GPU says which they are.
+bool numbers_by_machine(const InputFile& file, const importers::ImportResult& result) {
+  if (file.info.name == "nsys") return result.facts["devices"].items().size() == 1;
+  return file.info.name == "rocprofv3";
+}
+
+// The size of the job and the ranks of it that the files state.
+struct StatedJob {
+  std::int64_t size = 0;
+  std::set<std::int64_t> ranks;
+};
+
+StatedJob stated_job(const Read& read) {
+  StatedJob job;
+  const auto add = [&job](std::optional<std::int64_t> size, std::optional<std::int64_t> rank) {
+    if (size) job.size = std::max(job.size, *size);
+    if (rank) job.ranks.insert(*rank);
+  };
+  for (const auto& result : read.results) {
+    const Json& distributed = result.facts["distributed"];
+    add(distributed["world_size"].as_i64(), result.rank);
+    for (const Json& entry : result.facts["ranks"].items())
+      add(core::parse_i64(entry["job"]["world_size"].text()), entry["job"]["rank"].as_i64());
+  }
+  return job;
+}
+
 }  // namespace
+
+bool Read::states_ranks() const { return stated_job(*this).ranks.size() > 1; }
+
+void warn_of_missing_ranks(const Read& read, SessionDraft& draft) {
+  constexpr std::size_t kMaxListed = 8;
+  const StatedJob job = stated_job(read);
+  const auto count = static_cast<std::int64_t>(job.ranks.size());
+  if (job.size <= count || count == 0) return;
+  std::vector<std::string> listed;
+  for (const std::int64_t rank : job.ranks)
+    if (listed.size() < kMaxListed) listed.push_back(std::to_string(rank));
+  if (listed.size() < job.ranks.size()) listed.emplace_back("...");
+  draft.warn("import.ranks_missing",
+             "the job has " + std::to_string(job.size) + " ranks, and the files are of " + std::to_string(count) + " (rank " +
+                 core::join(listed, ", ") + "): waits for the others and the slowest rank cannot be determined",
+             "import the traces of all ranks together");
+}
 
 core::Result<Read> read_files(const importers::grouping::Inputs& inputs, ImportSink& sink, SessionDraft& draft,
                               const Services& services) {
   Read read;
   RocmJoin join;
   std::vector<const InputFile*> files;              // of the results
+  std::set<std::string> hosts;                      // of device work
   std::map<std::string, std::string> with_kernels;  // by profiler: its first file that has some
   for (const InputFile& file : inputs.files) {
     if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
@@ -88,10 +138,21 @@ core::Result<Read> read_files(const importers::grouping::Inputs& inputs, ImportS
                      ") than the first file (" + std::string(core::to_string(read.clock)) +
                      "): its rows cannot be aligned with the others",
                  "import it separately");
+    if (sink.file().kernels + sink.file().copies > 0) {
+      read.same_machine = read.same_machine && numbers_by_machine(file, *result);
+      hosts.insert(result->host);
+    }
     files.push_back(&file);
     read.results.push_back(std::move(*result));
   }
   if (read.results.empty()) return tl::unexpected<core::Error>(std::move(read.first_error));
+  read.same_machine = read.same_machine && hosts.size() == 1;
+  read.counters_apart = join.counters_apart();
+  if (read.counters_apart)
+    draft.warn("import.counter_pass",
+               "the hardware counters come from other runs of the same kernels: they are joined by dispatch, and all times are "
+               "those of the trace",
+               "'aaco show' lists what each file brought");
   join.check_runs(draft);
   warn_of_profilers(with_kernels, draft);
   for (std::size_t i = 0; i < files.size(); ++i) {

@@ -18,7 +18,14 @@ struct Read {
   core::Error first_error;
   core::ClockId clock = core::ClockId::trace;
   SeenDevices devices;
+  bool same_machine = true;     // devices are numbered by the machine, and it is one
+  bool counters_apart = false;  // of other executions than the kernels
+  // The files say that they are of different ranks.
+  [[nodiscard]] bool states_ranks() const;
 };
+
+// Says which share of a job the files are, where they name its size.
+void warn_of_missing_ranks(const Read& read, SessionDraft& draft);
 
 // Reads the files one after the other into `sink`; accounts and warnings go to the draft's manifest. A file that cannot be read
 // is a warning where others could be; fails where none could.

@@ -3,6 +3,7 @@
 #include "analytics/attribution_obstacle.h"
 #include "analytics/stray_work.h"
 #include "core/numbers.h"
+#include "workflows/gpu/work_warnings.h"
 
 namespace aaco::workflows {
 namespace {
@@ -63,6 +64,18 @@ void warn_of_stray_work(const GpuOfTrace& gpu, Warnings& warnings) {
        "possible causes: a wrong timestamp, a clock adjustment, or start-up work; profile only the part of interest"});
 }
 
+// Nothing runs before it was launched: the profiler's two clocks are apart.
+void warn_of_early_kernels(const GpuOfTrace& gpu, Warnings& warnings) {
+  if (gpu.early_kernels == 0) return;
+  warnings.push_back({"gpu.kernels_before_launch",
+                      label_of(gpu) + std::to_string(gpu.early_kernels) + " of " + std::to_string(gpu.time.kernel_count) +
+                          " kernels start before the call that launched them, by up to " +
+                          core::format_duration(static_cast<double>(gpu.earliest_ns)) +
+                          ": the profiler's clocks of host and device differ by at least that, so launch delays and causes of "
+                          "short gaps are uncertain",
+                      "durations, counts and busy time are not affected; try a newer version of the profiler"});
+}
+
 void warn_of_times(const GpuAnalysis& analysis, Warnings& warnings) {
   for (const GpuOfTrace& gpu : analysis.gpus)
     if (const auto odd = gpu.time.invalid_count + gpu.time.out_of_order_count; odd > 0)
@@ -71,6 +84,14 @@ void warn_of_times(const GpuAnalysis& analysis, Warnings& warnings) {
                               " device activities are ignored: invalid timestamps (end before start, or out of range)",
                           "the profiler wrote invalid timestamps; see its issue tracker"});
   for (const GpuOfTrace& gpu : analysis.gpus) warn_of_stray_work(gpu, warnings);
+  for (const GpuOfTrace& gpu : analysis.gpus) {
+    warn_of_early_kernels(gpu, warnings);
+    if (gpu.ranks.size() > 1)
+      warnings.push_back({"gpu.shared",
+                          label_of(gpu) + std::to_string(gpu.ranks.size()) +
+                              " processes ran work on it: it counts as one GPU, and busy and idle time are those of all of them",
+                          "compare with a trace of one process to find out what sharing costs"});
+  }
   for (const GpuOfTrace& gpu : analysis.gpus)
     if (gpu.repeated_kernels > 0)
       warnings.push_back({"gpu.repeated_kernels",
@@ -88,6 +109,7 @@ std::vector<trace::Warning> trace_warnings(const GpuAnalysis& analysis) {
   warn_of_graph(analysis, warnings);
   warn_of_times(analysis, warnings);
   warn_of_timeline(analysis, warnings);
+  warn_of_work(analysis, warnings);
   if (analysis.has_device_steps)
     warnings.push_back(
         {"import.device_steps",

@@ -77,6 +77,24 @@ TEST(TraceWarnings, AGraphThatNoKernelFits) {
   EXPECT_THAT(trace_warnings(analysis), IsEmpty());
 }
 
+TEST(TraceWarnings, KernelsBeforeTheirLaunch) {
+  GpuAnalysis analysis = calm();
+  analysis.gpus[0].early_kernels = 3;
+  analysis.gpus[0].earliest_ns = 45'000;
+  const auto warnings = trace_warnings(analysis);
+  ASSERT_THAT(ids(analysis), ElementsAre("gpu.kernels_before_launch"));
+  EXPECT_THAT(warnings[0].message, HasSubstr("GPU 5: 3 of 10 kernels start before"));
+  EXPECT_THAT(warnings[0].message, HasSubstr("45.0 \u00B5s"));
+}
+
+TEST(TraceWarnings, ProcessesThatShareAGpu) {
+  GpuAnalysis analysis = calm();
+  analysis.gpus[0].ranks = {0};
+  EXPECT_THAT(trace_warnings(analysis), IsEmpty());
+  analysis.gpus[0].ranks = {0, 1};
+  EXPECT_THAT(ids(analysis), ElementsAre("gpu.shared"));
+}
+
 TEST(TraceWarnings, OddTimesStrayWorkAndRepeats) {
   GpuAnalysis analysis = calm();
   auto& gpu = analysis.gpus[0];

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/files.h"
+#include "core/strings.h"
 #include "tests/support/source_dir.h"
 #include "tracelake/lake.h"
 #include "workflows/import.h"
@@ -255,10 +256,22 @@ TEST_F(RocmImportTest, ATableOfSeveralRunsKeepsTheCountersOfEach) {
   EXPECT_FALSE(warns(*outcome, "import.passes_differ"));
 }
 
+TEST_F(RocmImportTest, ProcessesOnOneAgentShareAGpu) {
+  file("h/100_kernel_trace.csv", kernels(0));
+  file("h/101_kernel_trace.csv", kernels(50));
+  const auto outcome = run(input());
+  ASSERT_TRUE(outcome.has_value());
+  const auto& gpus = outcome->manifest.outcome.gpu["gpus"].items();
+  ASSERT_EQ(gpus.size(), 1U);
+  EXPECT_EQ(gpus[0]["shared_by_ranks"].items().size(), 2U);
+  EXPECT_EQ(metric(*outcome, "gpu.kernel_count"), 6);
+  EXPECT_TRUE(warns(*outcome, "gpu.shared"));
+}
+
 TEST_F(RocmImportTest, ProcessesAreRanks) {
   file("h/100_kernel_trace.csv", kernels(0));
   file("h/100_hip_api_trace.csv", calls(0));
-  file("h/101_kernel_trace.csv", kernels(50));
+  file("h/101_kernel_trace.csv", core::replace_all(kernels(50), "Agent 1", "Agent 2"));
   file("h/101_hip_api_trace.csv", calls(50));
   const auto outcome = run(input());
   ASSERT_TRUE(outcome.has_value());

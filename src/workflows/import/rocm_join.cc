@@ -58,6 +58,10 @@ void RocmJoin::done(const importers::grouping::RocmPlace& place, const std::stri
     run.kernels_pass = place.pass;
     run.kernels_from_table = table == RocmTable::kernels;
   }
+  // rocprof-compute runs the program for counters only: all of its files are passes for them.
+  const bool counts_only = result.account.source == "rocprof_compute";
+  const bool of_kernels = counts_only || run.kernels_pass.value_or(place.pass) == place.pass;
+  if (counts.counters > 0) (of_kernels ? run.own_counters : run.other_counters) = true;
   trace::Account& account = result.account;
   if (is_document(table) && account.kept > 0) documents_.try_emplace({place.run, place.pass}, name);
   if (result.host.empty()) result.host = place.host;
@@ -81,6 +85,15 @@ void RocmJoin::done(const importers::grouping::RocmPlace& place, const std::stri
          core::format_count(static_cast<double>(counts.unlike_dispatches)) + " counters in " + name +
              " belong to dispatches that ran another kernel in an earlier pass: the passes did different work",
          "make the workload deterministic (fixed seed, no autotuning) and profile again"});
+}
+
+bool RocmJoin::counters_apart() const {
+  bool any = false;
+  for (const auto& [name, run] : runs_) {
+    if (run.own_counters) return false;
+    any = any || run.other_counters;
+  }
+  return any;
 }
 
 void RocmJoin::check_runs(SessionDraft& draft) const {

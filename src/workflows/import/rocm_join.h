@@ -23,6 +23,8 @@ class RocmJoin {
   // Adds to the account and the warnings what became of the file's rows.
   void done(const importers::grouping::RocmPlace& place, const std::string& name, const FileCounts& counts,
             importers::ImportResult& result, const std::optional<importers::RocmTable>& table);
+  // Whether the counters come from executions other than those whose kernels were taken, so that these ran undisturbed.
+  [[nodiscard]] bool counters_apart() const;
   // Warns where several runs without ranks brought kernels: executions after each other, whose sums mean little.
   void check_runs(SessionDraft& draft) const;
   // Compares the profiler's own statistics of a run with what was read of it; after all files.
@@ -35,6 +37,7 @@ class RocmJoin {
     std::optional<int> kernels_pass;  // whose kernels are taken
     bool kernels_from_table = false;
     bool has_rank = false;
+    bool own_counters = false, other_counters = false;  // from the pass of the kernels, from other passes
     FileCounts counts;
   };
   std::map<std::string, Run> runs_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/files.h"
+#include "core/strings.h"
 
 namespace aaco::workflows {
 namespace {
@@ -88,6 +89,14 @@ void JobFolder::remove(std::string_view id) const {
   for (const std::string_view ending : {std::string_view(".json"), std::string_view(".log"), std::string_view(".result"),
                                         std::string_view(".progress"), kResultFolder})
     (void)core::remove_tree(file(id, ending));
+}
+
+void read_error(const std::string& log, Job& job) {
+  for (const std::string_view line : core::split_lines(log)) {
+    if (line.starts_with("aaco: ")) job.message = line.substr(6);
+    if (const auto text = core::trim(line); text.starts_with("hint: ")) job.hint = text.substr(6);
+  }
+  if (job.message.empty()) job.message = "the command failed with exit code " + std::to_string(job.exit_code.value_or(-1));
 }
 
 }  // namespace aaco::workflows

@@ -30,4 +30,7 @@ class JobFolder {
 // Of a stored document; invalid_input where it is damaged.
 core::Result<Job> job_from_json(const core::Json& document);
 
+// Takes "aaco: MESSAGE" and "hint: HINT" from what the program wrote.
+void read_error(const std::string& log, Job& job);
+
 }  // namespace aaco::workflows

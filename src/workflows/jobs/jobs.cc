@@ -20,6 +20,7 @@
 #include "core/random.h"
 #include "core/strings.h"
 #include "core/subprocess.h"
+#include "workflows/baseline.h"
 #include "workflows/jobs/job_file.h"
 #include "workflows/process_identity.h"
 
@@ -38,15 +39,6 @@ std::string now_text() { return core::iso8601_utc(core::SystemClock().now_ns(cor
 
 core::FileDescriptor open_output(const std::string& path) {
   return core::FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-}
-
-// "aaco: MESSAGE" and "hint: HINT" of what the program wrote.
-void read_error(const std::string& log, Job& job) {
-  for (const std::string_view line : core::split_lines(log)) {
-    if (line.starts_with("aaco: ")) job.message = line.substr(6);
-    if (const auto text = core::trim(line); text.starts_with("hint: ")) job.hint = text.substr(6);
-  }
-  if (job.message.empty()) job.message = "the command failed with exit code " + std::to_string(job.exit_code.value_or(-1));
 }
 
 template <class List>
@@ -84,6 +76,7 @@ class StoredJobs final : public Jobs {
         program_(std::move(program)),
         paths_(services.paths),
         sessions_(core::absolute_path(services.paths.sessions)),
+        baselines_(core::absolute_path(baseline_folder(services))),
         folder_(std::move(folder)),
         uploads_(uploads_of(sessions_)),
         lock_(std::move(lock)) {}
@@ -121,7 +114,7 @@ class StoredJobs final : public Jobs {
   ServerPolicy policy_;
   std::string program_;
   core::Paths paths_;
-  std::string sessions_;
+  std::string sessions_, baselines_;
   JobFolder folder_;
   Uploads uploads_;
   core::FileDescriptor lock_;
@@ -297,7 +290,8 @@ core::Result<core::Child> StoredJobs::spawn(const Job& job) const {
   command.input_fd = null.get();
   command.output_fd = own_output ? log.get() : result.get();
   command.error_fd = log.get();
-  command.set_environment = {{"AACO_PROGRESS_FILE", folder_.file(job.id, ".progress")}, {"NO_COLOR", "1"}};
+  command.set_environment = {
+      {"AACO_PROGRESS_FILE", folder_.file(job.id, ".progress")}, {"AACO_BASELINES", baselines_}, {"NO_COLOR", "1"}};
   return core::Child::start(command);
 }
 

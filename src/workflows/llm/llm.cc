@@ -172,6 +172,10 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   if (ready.probed.no_usage_option)
     draft.warn("llm.usage_option", "the server does not accept stream_options: it was not asked for token counts",
                "count with --tokenizer");
+  if (ready.probed.completion_limit)
+    draft.warn("llm.completion_limit",
+               "the server does not accept max_tokens: the length was asked for with max_completion_tokens",
+               "reasoning counts towards it");
   if (ready.probed.no_length_control)
     draft.warn("llm.length_control",
                "the server does not accept ignore_eos and min_tokens: responses may be shorter than planned",
@@ -203,7 +207,9 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& serv
   journal->discard();
   LlmOutcome outcome;
   outcome.all_failed = summary.complete == 0;
-  outcome.failure = summary.failure.empty() ? "every request was cancelled (--cancel-after)" : summary.failure;
+  outcome.all_failed = outcome.all_failed && !(services.stopping() && summary.failure.empty());  // stopped: nothing failed
+  outcome.failure =
+      summary.failure.empty() ? summary.sentence + (request.cancel_after_ns ? " (--cancel-after)" : "") : summary.failure;
   outcome.definitions = render_definitions(summary.document);
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), services.stopping()));
   return outcome;
@@ -220,6 +226,11 @@ std::vector<std::string> without_header_values(std::vector<std::string> command_
 }
 
 }  // namespace
+
+core::Result<std::vector<hardware::Fact>> llm_facts(const LlmRequest& request, const Services& services) {
+  AACO_ASSIGN(const LlmPlan plan, plan_llm(request, services));
+  return subject_of(plan);
+}
 
 core::Result<LlmOutcome> llm(const LlmRequest& request, const Services& services) {
   Services stored = services;

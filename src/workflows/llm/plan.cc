@@ -23,11 +23,14 @@ core::Status add_credentials(serving::Target& target, const LlmRequest& request,
   std::string key = services.environment.get("AACO_API_KEY").value_or("");
   if (!request.api_key_file.empty()) {
     AACO_ASSIGN(const std::string text, core::read_file(request.api_key_file, 64 << 10));
-    key = core::trim(text);
+    key = text.substr(0, text.size() - (text.ends_with("\r\n") ? 2 : text.ends_with('\n') ? 1 : 0));
     if (key.empty()) return core::fail(ErrorCode::invalid_input, "the API key file '" + request.api_key_file + "' is empty");
   }
-  if (key.find_first_of(" \r\n\t") != std::string::npos)
-    return core::fail(ErrorCode::invalid_input, "the API key contains white space");
+  const bool visible = std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 0x7F; });
+  if (!visible)
+    return core::fail(ErrorCode::invalid_input,
+                      "the API key contains white space, a control character or a character beyond ASCII",
+                      "the key file may contain only the key and one newline");
   if (!key.empty()) target.headers.emplace_back("Authorization", "Bearer " + key);
   for (const std::string& text : request.headers) {
     AACO_ASSIGN(auto header, serving::parse_header(text));

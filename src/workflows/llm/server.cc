@@ -53,6 +53,11 @@ bool may_not_know_an_option(const serving::RequestRecord& record) {
   return record.http_status == 400 || record.http_status == 422;
 }
 
+bool wants_completion_limit(const serving::RequestRecord& record, const LlmPlan& plan) {
+  return may_not_know_an_option(record) && !plan.body.completion_limit && plan.body.api == serving::Api::chat &&
+         record.detail.find("max_completion_tokens") != std::string::npos;
+}
+
 core::Result<serving::RequestRecord> first_answer(serving::Client& client, const LlmPlan& plan) {
   const LlmLevel one{.name = "probe", .concurrency = 1, .offsets_ns = {}, .requests = 1, .duration_ns = {}};
   serving::RequestRecord record;
@@ -105,10 +110,15 @@ core::Result<Probed> probe(serving::Client& client, LlmPlan& plan) {
   for (const Options& options : tries) {
     plan.body.ignore_eos = options.length_control;
     plan.body.ask_usage = options.usage;
-    AACO_ASSIGN(const serving::RequestRecord record, first_answer(client, plan));
+    AACO_ASSIGN(serving::RequestRecord record, first_answer(client, plan));
+    if (wants_completion_limit(record, plan)) {
+      plan.body.completion_limit = true;
+      AACO_ASSIGN(record, first_answer(client, plan));
+    }
     if (record.outcome == Outcome::ok || record.outcome == Outcome::cancelled)
       return Probed{.no_length_control = tries.front().length_control && !options.length_control,
                     .no_usage_option = !options.usage,
+                    .completion_limit = plan.body.completion_limit,
                     .counts_tokens = record.usage.output_tokens.has_value()};
     refused = refusal(record.outcome, record.http_status.value_or(0), "the first request failed: " + record.detail);
     if (!may_not_know_an_option(record)) break;

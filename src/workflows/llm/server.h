@@ -17,6 +17,7 @@ core::Result<std::string> first_model(const serving::Client& client, const servi
 struct Probed {
   bool no_length_control = false;  // the server does not know it: it is switched off in the plan
   bool no_usage_option = false;    // nor stream_options
+  bool completion_limit = false;   // it wants max_completion_tokens instead of max_tokens
   bool counts_tokens = false;      // the answer had a usage
 };
 // Sends one request and says whether the server answers it as this API does.

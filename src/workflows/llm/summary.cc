@@ -283,7 +283,11 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   }
   summary.document = Json::object({{"schema_version", 1}, {"levels", std::move(levels)}});
   if (!slo.empty()) summary.document.set("slo", to_string(slo));
-  if (loads.empty()) return summary;
+  if (loads.empty()) {
+    summary.sentence = "no request was measured";
+    summary.document.set("summary", summary.sentence);
+    return summary;
+  }
   warn_of_client(summary, loads, limits, undecided);
   const auto curve = judge_curve(loads, slo);
   const std::size_t counts = level_that_counts(loads, curve);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "graph/rewrite.h"
 #include "workflows/optimize_request.h"
 #include "workflows/services.h"
 
@@ -24,6 +25,8 @@ class ModelVariants {
 
  private:
   core::Result<std::string> rewritten(const RunRequest& configuration);
+  // On generated inputs, and on those of the configuration.
+  core::Result<graph::rewrite::ActivationRanges> measured_ranges(const RunRequest& configuration) const;
   core::Status write_offline(const RunRequest& configuration, const std::string& path) const;
 
   std::string model_path_, folder_;

@@ -62,6 +62,7 @@ core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& requ
   const Json described = model.backend->describe();
   model.runtime_name = described["runtime"].text();
   model.runtime_version = described["version"].text();
+  model.runtime_build = described["build"].text();
   AACO_ASSIGN(const runner::ModelInputs inputs, runner::make_inputs(plan.graph, wanted));
   for (const auto& text : inputs.warnings)
     model.warnings.push_back({"inputs.assumed", text, "set it with --shape, --dim or --input"});

@@ -17,7 +17,7 @@ namespace aaco::workflows {
 
 // A model loaded, with inputs bound.
 struct LoadedModel {
-  std::string runtime_name, runtime_version;  // "onnxruntime", "opencv"
+  std::string runtime_name, runtime_version, runtime_build;  // "onnxruntime", "opencv"
   std::unique_ptr<runner::Backend> backend;
   std::int64_t batch = 1;   // items a call works on
   core::Json inputs;        // name, type, shape and origin of each

@@ -246,6 +246,7 @@ std::vector<hardware::Fact> subject_facts(const RunPlan& plan, const Placement& 
   facts.insert(facts.end(), {{"model.hash", plan.model_hash},
                              {"runtime.name", model.runtime_name},
                              {"runtime.version", model.runtime_version},
+                             {"runtime.hash", model.runtime_build},
                              {"provider", placement.provider},
                              {"threads.intra", std::to_string(plan.backend.intra_op_threads)},
                              {"threads.inter", std::to_string(plan.backend.inter_op_threads)},

@@ -11,6 +11,7 @@
 #include "core/files.h"
 #include "core/json.h"
 #include "core/numbers.h"
+#include "core/special_file.h"
 #include "core/strings.h"
 #include "report/terminal.h"
 #include "tracelake/lake.h"
@@ -164,6 +165,9 @@ core::Result<std::string> answer(const QueryRequest& request, tracelake::Lake& l
   if (request.format == "parquet") {
     if (request.output.empty())
       return core::fail(core::ErrorCode::invalid_argument, "cannot write parquet to a terminal", "pass a file with --output");
+    if (core::is_written_in_place(request.output))
+      return core::fail(core::ErrorCode::invalid_argument, request.output + " is a device or a pipe; Parquet needs a file",
+                        "name a file, or use --format csv");
     AACO_TRY(lake.query_to_parquet(request.sql, request.output));
     return request.output + "\n";
   }

@@ -19,10 +19,11 @@ namespace {
 using trace::find_metric;
 
 // Shares from which a cause limits the program: our own judgement.
-constexpr double kWaiting = 0.15;       // of the threads' running and waiting time
-constexpr double kThrottled = 0.1;      // of the time
-constexpr double kFewestWaiting = 0.1;  // of the time, the low end of the interval
-constexpr double kStopped = 0.2;        // of the time
+constexpr double kWaiting = 0.15;          // of the threads' running and waiting time
+constexpr double kThrottled = 0.1;         // of the time
+constexpr double kThrottledPeriods = 0.5;  // of the quota's periods
+constexpr double kFewestWaiting = 0.1;     // of the time, the low end of the interval
+constexpr double kStopped = 0.2;           // of the time
 constexpr double kGpuBusy = 0.7;
 constexpr double kIoStalled = 0.2;       // of the time some task waited for storage
 constexpr double kDiskSleep = 0.15;      // of the samples: a sampler on the same CPU sees less of it than there is
@@ -212,9 +213,21 @@ Limit turns(const MeasuredProgram& is) {
   return {"host_waiting", "hand-over between its threads", std::move(text)};
 }
 
+// Share of the quota's periods in which it was used up. Beside other programs a group is throttled for a shorter time, since it
+// spends its quota later, but a quota that is used up in most periods is still all it gets.
+std::optional<double> throttled_periods(const Facts& facts) {
+  const auto throttled = mean_of(facts.series("cgroup.throttled_periods_per_second", "cgroup"));
+  const auto periods = mean_of(facts.series("cgroup.periods_per_second", "cgroup"));
+  return throttled && periods.value_or(0) > 0 ? std::optional(std::min(1.0, *throttled / *periods)) : std::nullopt;
+}
+
 Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
-  if (facts.metric("cgroup.throttled_ratio").value_or(0) >= kThrottled)
-    return {"cpu_throttling", "CPU quota", "The program's control group used up its CPU quota and was throttled."};
+  if (const double periods = throttled_periods(facts).value_or(0);
+      facts.metric("cgroup.throttled_ratio").value_or(0) >= kThrottled || periods >= kThrottledPeriods)
+    return {"cpu_throttling", "CPU quota",
+            "The program's control group used up its CPU quota" +
+                (periods > 0 ? fmt::format(" in {} of its periods", core::format_percent(periods)) : std::string()) +
+                " and was throttled."};
   if (const double stopped = stopped_share(is); stopped >= kStopped)
     return {"process_stopped", "stops (SIGSTOP)",
             fmt::format("Processes of the program were stopped by a signal (SIGSTOP, a terminal, a debugger) for {} of the time.",

@@ -45,6 +45,19 @@ TEST(RecordVerdict, NamesWhatLimitsTheProgram) {
   EXPECT_EQ(Recorded(1).metric("gpu.use_ratio", 0.95).limit(), "gpu_busy");
 }
 
+// Beside other programs the quota is spent later in each period: the time throttled is short, but there is no more to get.
+TEST(RecordVerdict, AQuotaThatIsUsedUpInMostPeriodsLimits) {
+  const auto beside_others = [](double throttled) {
+    Recorded out(0.28);
+    out.metric("process.run_queue_wait_ratio", 1).metric("cgroup.throttled_ratio", 0.09);
+    out.series("cgroup.periods_per_second", "cgroup", {10, 10});
+    return out.series("cgroup.throttled_periods_per_second", "cgroup", {throttled, throttled});
+  };
+  EXPECT_EQ(beside_others(8).limit(), "cpu_throttling");
+  EXPECT_THAT(record_verdict(beside_others(8).model)->why.text, HasSubstr("in 80.0 % of its periods"));
+  EXPECT_EQ(beside_others(1).limit(), "cpu_contention");
+}
+
 // Four threads under one lock, on a machine of whose CPUs the program may use two.
 TEST(RecordVerdict, ThreadsThatTakeTurnsDoNotWaitForACpu) {
   const auto turns = [](double use_of_the_other) {

@@ -16,7 +16,7 @@ using Reason = report::OperatingSystem::Reason;
 constexpr std::size_t kNamedWaits = 3;
 constexpr double kNamedShare = 0.02;  // of the longest
 
-// Reads and writes that sleep interruptibly wait for a pipe or the network; a parent sleeps uninterruptibly in vfork.
+// A parent sleeps uninterruptibly in vfork.
 bool is_storage(const Reason& reason) {
   const auto why = analytics::scheduling::sleep_reason(reason.detail, reason.call);
   return (why == SleepReason::io || why == SleepReason::page_faults) && reason.detail != "sleep" && reason.call != "vfork" &&
@@ -30,7 +30,9 @@ std::string_view meaning_of(const Reason& reason) {
     case SleepReason::handoff: return "lock or hand-over between threads";
     case SleepReason::timer: return "timer";
     case SleepReason::event: return "event";
-    case SleepReason::io: return "pipe or network";
+    case SleepReason::file_lock: return "file lock";
+    case SleepReason::peer: return "pipe or network";
+    case SleepReason::io: return "I/O";
     case SleepReason::stopped: return "stopped";
     case SleepReason::frozen: return "frozen";
     case SleepReason::page_faults:

@@ -55,8 +55,8 @@ class Collector {
   }
   [[nodiscard]] std::size_t rows() const { return rows_; }
 
-  // Links that only one row has say nothing, and names get their short forms.
-  void finish() {
+  // Links that only one row has say nothing, and names get their short forms: kernels those of the other sections.
+  void finish(const std::vector<report::TimeShare>& kernels) {
     std::vector<std::uint32_t> uses(links_.size() + 1);
     for (const auto& layer : out_.layers)
       for (const auto& row : layer.rows) ++uses[row.link];
@@ -71,6 +71,9 @@ class Collector {
     const auto brief = report::names_for(texts, kShortName);
     for (std::size_t i = 0; i < brief.size(); ++i)
       if (brief[i] != texts[i]) out_.names[i].short_text = brief[i];
+    for (const report::TimeShare& kernel : kernels)
+      if (const auto known = names_.find(kernel.name); known != names_.end() && !kernel.short_name.empty())
+        out_.names[known->second].short_text = kernel.short_name;
   }
 
  private:
@@ -223,7 +226,7 @@ core::Status fill_trace(report::ReportModel& model, const std::string& session_p
       collector.add(window, families);
       done.push_back(stretch);
     }
-  collector.finish();
+  collector.finish(model.kernels);
   model.sections.trace = std::move(section);
   return {};
 }

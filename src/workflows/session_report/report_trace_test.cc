@@ -59,6 +59,19 @@ TEST_F(ReportTrace, ASmallTraceIsOnThePageAsItIs) {
   EXPECT_EQ(trace->layers[0].rows.size(), 200U);
   EXPECT_EQ(trace->layers[0].rows[0].start_ns, 0);
 }
+TEST_F(ReportTrace, KernelsHaveTheShortNamesOfTheReport) {
+  auto model = make(2);
+  report::TimeShare kernel;
+  kernel.name = "void gemm_kernel<float>(int)";
+  kernel.short_name = "GEMM f32";
+  model.kernels = {kernel};
+  ASSERT_TRUE(fill_trace(model, path_));
+  const auto& names = model.sections.trace->names;
+  ASSERT_EQ(names.size(), 2U);
+  EXPECT_EQ(names[0].short_text, "");
+  EXPECT_EQ(names[1].short_text, "GEMM f32");
+  EXPECT_EQ(names[1].text, kernel.name);
+}
 TEST_F(ReportTrace, ALaunchAndItsKernelShareALink) {
   auto model = make(2);
   ASSERT_TRUE(fill_trace(model, path_));

@@ -186,6 +186,10 @@ VerdictText verdict_of(const report::ReportModel& model) {
     return verdict;
   }
   if (model.session.kind == "import") return imported(model);
+  if (model.session.outcome.model.empty() && !model.session.whole()) {
+    verdict.sentence = fmt::format("No result: the {} did not end.", model.session.kind);
+    return verdict;
+  }
   const auto wall = model.session.outcome.wall_ns;
   verdict.sentence = wall ? fmt::format("{} ran for {}.", what_ran(model), core::format_duration(*wall))
                           : fmt::format("{} {}.", model.session.kind, what_ran(model));

@@ -73,6 +73,13 @@ TEST(Verdict, WithoutAMedianItSaysSo) {
   EXPECT_TRUE(verdict.confidence.starts_with("low"));
 }
 
+TEST(Verdict, WhatDidNotEndSaysSo) {
+  report::ReportModel model;
+  model.session.kind = "run";
+  model.session.state = "incomplete";
+  EXPECT_EQ(verdict_of(model).sentence, "No result: the run did not end.");
+}
+
 TEST(Verdict, ARecordingSaysHowLongItRan) {
   report::ReportModel model;
   model.session.kind = "record";

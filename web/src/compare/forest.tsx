@@ -18,12 +18,15 @@ export const valueText = (metric: MetricVerdict, value: number): string => {
   return unit ? `${number}\u00a0${unit}` : number;
 };
 
-// Ends of the drawing: all values and the band of the threshold; an interval that is far wider than the rest is cut at the edge.
-function reachOf(metrics: MetricVerdict[]): number {
-  const sizes = metrics.map((one) => Math.max(Math.abs(one.delta_ratio ?? 0), ...(one.interval ?? []).map(Math.abs))).sort((a, b) => a - b);
-  const middle = sizes[Math.floor(sizes.length / 2)] ?? 0;
+const kWidest = 4; // times the extent of the metric that decides: what reaches farther is cut at the edge
+
+// Ends of the drawing: all values, the band of the threshold, and the interval of the first metric, which decides. Nothing falls by
+// more than 100 %.
+export function reachOf(metrics: MetricVerdict[]): { low: number; high: number } {
+  const size = (one: MetricVerdict | undefined) => Math.max(Math.abs(one?.delta_ratio ?? 0), ...(one?.interval ?? []).map(Math.abs));
   const points = Math.max(...metrics.map((one) => Math.abs(one.delta_ratio ?? 0)));
-  return Math.max(points * 1.15, Math.min(sizes[sizes.length - 1] ?? 0, 4 * middle), 1.5 * (metrics[0]?.threshold_ratio ?? 0.05), 0.01) * 1.05;
+  const high = Math.max(points * 1.15, Math.min(Math.max(...metrics.map(size)), kWidest * size(metrics[0])), 1.5 * (metrics[0]?.threshold_ratio ?? 0.05), 0.01) * 1.05;
+  return { low: -Math.min(high, 1), high };
 }
 
 // Every metric's change with its interval on one axis; the band is the threshold below which a change counts as equivalent.
@@ -34,14 +37,14 @@ export function Forest({ metrics, level }: { metrics: MetricVerdict[]; level: nu
   const wide = width >= kNarrow;
   const from = kNameWidth, to = Math.max(from + 80, width - (wide ? kNumberWidth : 8));
   const reach = reachOf(drawn);
-  const x = linear({ low: -reach, high: reach }, from, to);
+  const x = linear(reach, from, to);
   const bottom = kTop + drawn.length * kRow;
-  const threshold = Math.min(reach, drawn[0]?.threshold_ratio ?? 0);
+  const threshold = Math.min(-reach.low, reach.high, drawn[0]?.threshold_ratio ?? 0);
   return (
     <figure ref={box} class="forest-plot">
       <svg width={width} height={bottom + kAxis} role="img" aria-label={`Change of ${drawn.length} metrics from A to B with intervals; the table below has the numbers`}>
         <rect class="forest-band" x={x(-threshold)} y={kTop} width={x(threshold) - x(-threshold)} height={bottom - kTop} />
-        {ticks({ low: -reach, high: reach }, Math.max(3, Math.floor((to - from) / 90))).map((at) => (
+        {ticks(reach, Math.max(3, Math.floor((to - from) / 90))).map((at) => (
           <g key={at}>
             <line class={at === 0 ? 'forest-zero' : 'forest-line'} x1={x(at)} x2={x(at)} y1={kTop} y2={bottom} />
             <text class="forest-tick" x={x(at)} y={bottom + 17} text-anchor="middle">{at === 0 ? '0' : signedPercent(at)}</text>
@@ -54,7 +57,7 @@ export function Forest({ metrics, level }: { metrics: MetricVerdict[]; level: nu
             <g key={`${one.metric}${one.device}`} class={`forest-row is-${one.verdict}`}>
               <text class="forest-name" x={0} y={y + 4}>{metricName(one)}</text>
               {ends && <line class="forest-interval" x1={ends[0]} x2={ends[1]} y1={y} y2={y} />}
-              {ends && one.interval?.map((end, at) => (Math.abs(end) <= reach ? <line key={at} class="forest-end" x1={ends[at]} x2={ends[at]} y1={y - 5} y2={y + 5} /> : <path key={at} class="forest-beyond" d={`M${ends[at]} ${y}l${at ? -7 : 7} -5v10z`} />))}
+              {ends && one.interval?.map((end, at) => (end >= reach.low && end <= reach.high ? <line key={at} class="forest-end" x1={ends[at]} x2={ends[at]} y1={y - 5} y2={y + 5} /> : <path key={at} class="forest-beyond" d={`M${ends[at]} ${y}l${at ? -7 : 7} -5v10z`} />))}
               <circle class="forest-point" cx={x(one.delta_ratio as number)} cy={y} r={5} />
               {wide && <text class="forest-value" x={width} y={y + 4} text-anchor="end">{signedPercent(one.delta_ratio as number)}<tspan class="forest-word"> {kWords[one.verdict] ?? one.verdict}</tspan></text>}
             </g>

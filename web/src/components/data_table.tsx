@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { plural } from '../format/quantity.ts';
+import { ScrollBox } from './scroll_box.tsx';
 
 export interface Column<Row> {
   key: string;
@@ -58,7 +59,7 @@ export function DataTable<Row>(props: Props<Row>) {
           {needle && <span class="quiet" role="status">{plural(found.length, noun)} found</span>}
         </div>
       )}
-      <div class="table-scroll">
+      <ScrollBox label={props.caption}>
         <table>
           <caption class="unseen">{props.caption}</caption>
           <thead>
@@ -95,7 +96,7 @@ export function DataTable<Row>(props: Props<Row>) {
             })}
           </tbody>
         </table>
-      </div>
+      </ScrollBox>
       {found.length > shown && (
         <button type="button" class="more" onClick={() => setShown(shown + 5 * page)}>
           Show {Math.min(5 * page, found.length - shown)} more of {plural(found.length, noun)}

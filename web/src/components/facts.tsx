@@ -1,4 +1,5 @@
 import { scaleFor, text as quantityText } from '../format/quantity.ts';
+import { ScrollBox } from './scroll_box.tsx';
 
 // Any JSON value as facts: objects as lists of terms, lists of objects one below the other, the rest as text.
 const kSuffixes: [RegExp, string][] = [
@@ -58,12 +59,12 @@ function isTable(list: unknown[]): list is Record<string, unknown>[] {
 function FactTable({ rows }: { rows: Record<string, unknown>[] }) {
   const keys = Object.keys(rows[0] ?? {});
   return (
-    <div class="table-scroll">
+    <ScrollBox label="Facts">
       <table class="fact-table">
         <thead><tr>{keys.map((key) => <th key={key} scope="col">{factTitle(key)}</th>)}</tr></thead>
         <tbody>{rows.map((row, index) => <tr key={index}>{keys.map((key) => <td key={key}>{factText(key, row[key])}</td>)}</tr>)}</tbody>
       </table>
-    </div>
+    </ScrollBox>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 type Theme = 'auto' | 'light' | 'dark';
 const kThemes: Theme[] = ['auto', 'light', 'dark'];
@@ -25,6 +25,12 @@ export function ThemeSwitch() {
       // no storage here; see stored()
     }
   }, [theme]);
+  // Chosen in another page of the same server, such as the one around this frame.
+  useEffect(() => {
+    const follow = (event: StorageEvent) => { if (event.key === kKey) setTheme(stored()); };
+    addEventListener('storage', follow);
+    return () => removeEventListener('storage', follow);
+  }, []);
   return (
     <div class="switch" role="radiogroup" aria-label="Colour theme">
       {kThemes.map((one) => (

@@ -25,7 +25,7 @@ function DeviceSection({ one, alone }: { one: DeviceRoofs; alone: boolean }) {
       <h2>{one.device_name || one.device} <span class="quiet mono">{one.device}</span></h2>
       <p class="lead">{plural(one.point_count, 'point')} from {plural(one.sessions.length, 'session')}.</p>
       <DataTable caption={`Roofs of ${one.device}`} rows={one.roofs} columns={kRoofs} rowKey={(roof) => roof.name} noun="roof" />
-      {alone ? <Frame path={`/api/v1/roofline.html?${new URLSearchParams({ device: one.device, last: kLast })}`} title={`Roofline of ${one.device}`} /> : <p><a href={link}>Show the roofline</a></p>}
+      {alone ? <Frame path={`/api/v1/roofline.html?${new URLSearchParams({ device: one.device, last: kLast })}`} title={`Roofline of ${one.device}`} whole /> : <p><a href={link}>Show the roofline</a></p>}
     </section>
   );
 }

@@ -1,28 +1,48 @@
 import { useState } from 'preact/hooks';
-import { plural, prose, text } from '../format/quantity.ts';
+import { linear, padded, ticks } from '../charts/scale.ts';
+import { useWidth } from '../charts/use_width.ts';
+import { kNoBreak, plural, prose, scaleFor, text } from '../format/quantity.ts';
+import { metricWords } from '../model/verdict.ts';
 import { type History as Answer, type HistorySeries, useAnswer } from './api.ts';
 import { hashOf, type Place } from './place.ts';
 import { Empty, Loading, Refused } from './states.tsx';
 
-const kWidth = 900;
 const kHeight = 220;
 const kEdge = 12;
+const kAxis = 84; // px for the values
 const kMetrics = ['p50', 'p90', 'p99', 'mean', 'throughput.items_per_second', 'memory.rss_peak_bytes', 'gpu.busy_ns'];
 
 const day = (time: string | undefined) => time?.slice(0, 10) ?? '';
+
+// Values of an axis, with as many digits as tell them apart.
+function tickTexts(at: number[], unit: string): string[] {
+  const { factor, unit: shown } = scaleFor(Math.max(...at.map(Math.abs)), unit);
+  const step = Math.abs((at[1] ?? 0) - (at[0] ?? 0)) / factor || 1;
+  const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+  return at.map((one) => `${(one / factor).toFixed(digits)}${kNoBreak}${shown}`.trimEnd());
+}
 
 function Chart({ series }: { series: HistorySeries }) {
   const values = series.points.map((one) => one.value);
   const low = Math.min(...values);
   const high = Math.max(...values);
-  const span = high - low || Math.abs(high) || 1;
-  const x = (index: number) => kEdge + (index / Math.max(1, values.length - 1)) * (kWidth - 2 * kEdge);
-  const y = (value: number) => kHeight - kEdge - ((value - low) / span) * (kHeight - 2 * kEdge);
+  const [box, width] = useWidth<HTMLElement>();
+  const shown = padded({ low, high });
+  const x = linear({ low: 0, high: Math.max(1, values.length - 1) }, kAxis + kEdge, width - kEdge);
+  const y = linear(shown, kHeight - kEdge, kEdge);
+  const marks = ticks(shown, 4);
+  const texts = tickTexts(marks, series.unit);
   const first = series.points[0];
   const last = series.points[series.points.length - 1];
   return (
-    <figure class="history-plot">
-      <svg viewBox={`0 0 ${kWidth} ${kHeight}`} role="img" aria-label={`${series.name}: ${plural(values.length, 'value')}, ${text(low, series.unit)} to ${text(high, series.unit)}`}>
+    <figure ref={box} class="history-plot">
+      <svg width={width} height={kHeight} role="img" aria-label={`${series.name}: ${plural(values.length, 'value')}, ${text(low, series.unit)} to ${text(high, series.unit)}`}>
+        {marks.map((at, index) => (
+          <g key={at}>
+            <line class="history-grid" x1={kAxis} x2={width} y1={y(at)} y2={y(at)} />
+            <text class="history-tick" x={kAxis - 8} y={y(at) + 4} text-anchor="end">{texts[index]}</text>
+          </g>
+        ))}
         {series.trend?.changes.map((one) => <line key={one.index} class={one.alarm ? 'history-alarm' : 'history-change'} x1={x(one.index)} x2={x(one.index)} y1={0} y2={kHeight} />)}
         <polyline class="history-line" points={values.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(' ')} />
         {series.points.map((one, index) => <circle key={index} class="history-point" cx={x(index)} cy={y(one.value)} r={values.length > 200 ? 1.5 : 3}><title>{`${one.label ?? ''} ${text(one.value, series.unit)}`}</title></circle>)}
@@ -32,12 +52,14 @@ function Chart({ series }: { series: HistorySeries }) {
   );
 }
 
-function Series({ series }: { series: HistorySeries }) {
+// `alike`: other series have the same words, but settings that cannot be compared with these.
+function Series({ series, alike }: { series: HistorySeries; alike: boolean }) {
   const changes = series.trend?.changes ?? [];
   const alarms = series.trend?.alarms ?? [];
   return (
     <section class="section">
-      <h2>{series.name}{series.of && <span class="quiet"> of {series.of}</span>}</h2>
+      <h2>{metricWords(series.name)}{series.of && <span class="quiet"> of {series.of}</span>}</h2>
+      {alike && series.points[0]?.label && <p class="quiet">Settings of <a class="mono" href={hashOf('session', {}, series.points[0].label)}>{series.points[0].label}</a></p>}
       {series.points.length > 1 ? <Chart series={series} /> : series.points.map((one) => <p key={0}>{prose(text(one.value, series.unit))} <span class="quiet">{day(one.time) || one.label}</span></p>)}
       {series.reason && <p class="quiet">No trend: {prose(series.reason)}</p>}
       {alarms.map((one) => <p key={one} class="alarm"><strong>!</strong> {prose(one)}</p>)}
@@ -78,7 +100,7 @@ export function History({ place }: { place: Place }) {
       </form>
       {answer.at === 'loading' ? <Loading /> : answer.at === 'failed'
         ? (answer.refusal.status === 404 ? <Empty title="No history"><p>{answer.refusal.message}</p><p>Measure the same workload several times:</p><pre>aaco run --model resnet50 --tag nightly</pre></Empty> : <Refused refusal={answer.refusal} />)
-        : <>{answer.value.series.map((one, index) => <Series key={index} series={one} />)}{answer.value.notes.map((one) => <p key={one} class="quiet">{prose(one)}</p>)}</>}
+        : <><div class="history-columns">{answer.value.series.map((one, index, all) => <Series key={index} series={one} alike={all.filter((other) => other.of === one.of && other.name === one.name).length > 1} />)}</div>{answer.value.notes.map((one) => <p key={one} class="quiet">{prose(one)}</p>)}</>}
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { ScrollBox } from '../components/scroll_box.tsx';
 import { asRefusal, formsOf, getText, type Job, type JobForm, type JobList, post, Refusal, upload, useAnswer } from './api.ts';
 import { hashOf } from './place.ts';
 import { Loading, Refused } from './states.tsx';
@@ -111,13 +112,13 @@ export function Jobs() {
       <div class="tools"><h1>Jobs</h1><span class="quiet" role="status">{answer.value.found === 0 ? 'none yet' : `${answer.value.found} stored`}</span></div>
       {forms.at === 'ready' && <Start forms={formsOf(forms.value)} started={again} />}
       {answer.value.jobs.length === 0 ? <p>Jobs run <code>aaco</code> commands on this machine, one measurement at a time. Start one above, or on the command line: <code>aaco run --model resnet50</code></p> : (
-        <div class="table-scroll">
+        <ScrollBox label="Jobs">
           <table>
             <caption class="unseen">Jobs, newest first</caption>
             <thead><tr><th scope="col">State</th><th scope="col">Command</th><th scope="col" class="narrow">Started (UTC)</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>
             <tbody>{answer.value.jobs.map((job) => <Row key={job.id} job={job} changed={again} />)}</tbody>
           </table>
-        </div>
+        </ScrollBox>
       )}
     </>
   );

@@ -162,9 +162,11 @@ export function LivePage() {
         {live.lost > 0 && <span class="quiet">{plural(live.lost, 'update')} left out: this browser was too slow</span>}
       </div>
       {live.machine && live.sessions.length === 0 && <p>No session is running. Start one here: <a href="#/jobs">Jobs</a>, or on the command line: <code>aaco run --model resnet50</code></p>}
-      {live.machine && live.sessions.map((one) => <Session key={one.session} session={one} now={live.machine?.time_ns ?? 0} />)}
-      {live.machine && <Machine machine={live.machine} seconds={live.seconds} />}
-      {live.processes.length > 0 && <Processes processes={live.processes} />}
+      <div class="live-columns">
+        {live.machine && live.sessions.map((one) => <Session key={one.session} session={one} now={live.machine?.time_ns ?? 0} />)}
+        {live.machine && <Machine machine={live.machine} seconds={live.seconds} />}
+        {live.processes.length > 0 && <Processes processes={live.processes} />}
+      </div>
     </>
   );
 }

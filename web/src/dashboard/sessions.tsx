@@ -1,10 +1,13 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { duration, plural } from '../format/quantity.ts';
 import { type SessionLine, type SessionList, useAnswer } from './api.ts';
+import { ScrollBox } from '../components/scroll_box.tsx';
 import { hashOf, type Place } from './place.ts';
 import { Empty, Loading, Refused } from './states.tsx';
 
 const kPage = 100;
+const kRow = 36; // px, about: of rows that are not there yet
+const kAhead = '800px 0px'; // rows this near to the window are asked for
 
 function Row({ line, ticked, tick }: { line: SessionLine; ticked: boolean; tick: () => void }) {
   return (
@@ -21,13 +24,38 @@ function Row({ line, ticked, tick }: { line: SessionLine; ticked: boolean; tick:
   );
 }
 
+interface Ticks {
+  ticked: string[];
+  tick: (id: string) => void;
+}
+
+const Lines = ({ lines, ticked, tick }: { lines: SessionLine[] } & Ticks) => <>{lines.map((line) => <Row key={line.id} line={line} ticked={ticked.includes(line.id)} tick={() => tick(line.id)} />)}</>;
+
+// The rows from `offset` on: an empty stretch of about their height until one scrolls near.
+function LaterRows({ query, offset, count, ...ticks }: { query: URLSearchParams; offset: number; count: number } & Ticks) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [near, setNear] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => { if (entries.some((one) => one.isIntersecting)) setNear(true); }, { rootMargin: kAhead });
+    if (body.current) observer.observe(body.current);
+    return () => observer.disconnect();
+  }, []);
+  const answer = useAnswer<SessionList>(near ? `/api/v1/sessions?${new URLSearchParams([...query, ['offset', String(offset)]])}` : '');
+  return (
+    <tbody ref={body}>
+      {answer.at === 'ready' ? <Lines lines={answer.value.sessions} {...ticks} />
+        : <tr class="pending"><td colSpan={8} style={{ height: `${count * kRow}px` }}>{answer.at === 'failed' && answer.refusal.message}</td></tr>}
+    </tbody>
+  );
+}
+
 export function Sessions({ place }: { place: Place }) {
   const [ticked, setTicked] = useState<string[]>([]);
   const search = place.query.get('search') ?? '';
   const tag = place.query.get('tag') ?? '';
-  const limit = Math.min(1000, Math.max(kPage, Number(place.query.get('limit')) || 0));
   const go = (more: Record<string, string>) => { location.replace(hashOf('sessions', { search, tag, ...more })); };
-  const answer = useAnswer<SessionList>(`/api/v1/sessions?${new URLSearchParams({ limit: String(limit), ...(search && { search }), ...(tag && { tag }) })}`);
+  const query = new URLSearchParams({ limit: String(kPage), ...(search && { search }), ...(tag && { tag }) });
+  const answer = useAnswer<SessionList>(`/api/v1/sessions?${query}`);
   if (answer.at === 'failed') return <Refused refusal={answer.refusal} />;
   if (answer.at === 'loading') return <Loading />;
   const list = answer.value;
@@ -49,18 +77,19 @@ export function Sessions({ place }: { place: Place }) {
         {b ? <a class="action" href={hashOf('compare', { a, b })}>Compare A and B</a> : <span class="quiet">Tick two sessions to compare them.</span>}
       </div>
       {list.found === 0 ? <p>No session matches. <a href={hashOf('sessions')}>Show all</a></p> : (
-        <div class="table-scroll">
-          <table>
+        <ScrollBox label="Sessions">
+          <table class="session-list">
             <caption class="unseen">Sessions, newest first</caption>
             <thead><tr><th scope="col"><span class="unseen">Compare</span></th><th scope="col">Session</th><th scope="col">Workload</th><th scope="col" class="right">Median</th>
               <th scope="col" class="narrow">Kind</th><th scope="col" class="narrow">State</th><th scope="col">Tags</th><th scope="col" class="narrow">Created (UTC)</th></tr></thead>
-            <tbody>{list.sessions.map((line) => <Row key={line.id} line={line} ticked={ticked.includes(line.id)} tick={() => tick(line.id)} />)}</tbody>
+            <tbody><Lines lines={list.sessions} ticked={ticked} tick={tick} /></tbody>
+            {Array.from({ length: Math.ceil((list.found - list.sessions.length) / kPage) }, (_, index) => {
+              const offset = list.sessions.length + index * kPage;
+              return <LaterRows key={`${query} ${offset}`} query={query} offset={offset} count={Math.min(kPage, list.found - offset)} ticked={ticked} tick={tick} />;
+            })}
           </table>
-        </div>
+        </ScrollBox>
       )}
-      {list.sessions.length < list.found && (limit < 1000
-        ? <button type="button" class="more" onClick={() => go({ limit: String(limit + 300) })}>Show more</button>
-        : <p class="quiet">The newest 1,000 are shown; search for older ones.</p>)}
     </>
   );
 }

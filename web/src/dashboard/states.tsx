@@ -14,8 +14,11 @@ export function Empty({ title, children }: { title: string; children: ComponentC
 
 export const Loading = () => <p class="state quiet" role="status">Loading…</p>;
 
-// A page of the server in place. A refusal arrives as JSON and is shown as one.
-export function Frame({ path, title }: { path: string; title: string }) {
+const kPhone = 736; // px
+
+// A page of the server in place. A refusal arrives as JSON and is shown as one. With `whole`, and on a phone, the frame is as high as
+// its page, so that only one of the two scrolls.
+export function Frame({ path, title, whole = false }: { path: string; title: string; whole?: boolean }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [state, setState] = useState<{ path: string; refusal?: Refusal } | null>(null);
   const loaded = state?.path === path;
@@ -23,6 +26,11 @@ export function Frame({ path, title }: { path: string; title: string }) {
     const page = frame.current?.contentDocument;
     const refused = !page ? new Refusal(0, 'The page could not be loaded.') : page.contentType === 'text/html' ? undefined : refusalOf(0, page.body.textContent ?? '');
     setState({ path, refusal: refused });
+    const content = page?.body.firstElementChild?.parentElement;
+    if (refused || !page || !content || !(whole || innerWidth < kPhone)) return;
+    const fit = () => { if (frame.current) frame.current.style.height = `${content.offsetHeight + 2}px`; };
+    new ResizeObserver(fit).observe(content);
+    fit();
   };
   if (loaded && state.refusal) return <Refused refusal={state.refusal} />;
   return <>{!loaded && <Loading />}<iframe key={path} ref={frame} class="frame" src={path} title={title} onLoad={look} /></>;

@@ -163,7 +163,10 @@ export function readVerdict(text: string): Verdict | string {
 }
 
 // "latency.p50_ns" as "Latency P50", with the device where there are several.
-export function metricName(metric: MetricVerdict): string {
-  const words = metric.metric.replace(/_(ns|bytes|ratio|hz|watts|joules|celsius)$/, '').replace(/[._]/g, ' ').replace(/\bp(\d+)\b/g, 'P$1').replace(/\b(gpu|cpu|rss|kv)\b/g, (name) => name.toUpperCase());
-  return `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}${metric.device === undefined ? '' : `, device ${metric.device}`}`;
+// "Latency P50" of "latency.p50_ns".
+export function metricWords(id: string): string {
+  const words = id.replace(/_(ns|bytes|ratio|hz|watts|joules|celsius)$/, '').replace(/[._]/g, ' ').replace(/\bp(\d+)\b/g, 'P$1').replace(/\b(gpu|cpu|rss|kv)\b/g, (name) => name.toUpperCase());
+  return `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`;
 }
+
+export const metricName = (metric: MetricVerdict): string => `${metricWords(metric.metric)}${metric.device === undefined ? '' : `, device ${metric.device}`}`;

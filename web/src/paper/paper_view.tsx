@@ -12,12 +12,24 @@ import { cellValue, type Paper, type PaperSection, type PaperTable } from './pap
 const kLong = 44; // characters of a cell that may wrap
 const kNarrowColumns = 5; // of a table on a phone
 
+const kBar = /^[\u2588-\u258f]+$/; // a bar drawn with characters, for a terminal
+const kUnits: Record<string, string> = { j: 'J', w: 'W', gflop: 'GFLOP', tflop: 'TFLOP', gpu: 'GPU', gpus: 'GPUs', kv: 'KV', ttft: 'TTFT', tpot: 'TPOT', e2el: 'E2EL' };
+
+// Headings for a terminal are in capitals; here only units and abbreviations are.
+export const headingOf = (title: string): string => (/^[A-Z0-9 %/#()]+$/.test(title) ? title.toLowerCase().replace(/[a-z0-9]+/g, (word) => kUnits[word] ?? word) : title);
+
+const barLength = (text: string): number => [...text].reduce((sum, one) => sum + (0x2590 - (one.codePointAt(0) ?? 0)) / 8, 0);
+
 function columnsOf(table: PaperTable): Column<string[]>[] {
   return table.header.map((title, at) => {
     const numeric = table.numeric[at] ?? false;
+    if (table.rows.length > 0 && table.rows.every((row) => row[at] === '' || kBar.test(row[at] ?? ''))) {
+      const longest = Math.max(1, ...table.rows.map((row) => barLength(row[at] ?? '')));
+      return { key: String(at), title, cell: (row) => <span class="paper-bar" aria-hidden="true"><span class="bar s0" style={{ width: `${(100 * barLength(row[at] ?? '')) / longest}%` }} /></span> };
+    }
     return {
       key: String(at),
-      title: /^[A-Z0-9 %/#()]+$/.test(title) ? title.toLowerCase() : title,
+      title: headingOf(title),
       align: numeric ? 'right' : undefined,
       narrow: at >= kNarrowColumns,
       value: (row) => {

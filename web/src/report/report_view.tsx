@@ -73,8 +73,10 @@ export function ReportView({ report }: { report: Report }) {
         <Contents sections={[{ id: 'verdict', title: 'Verdict' }, ...parts.map(({ id, title }) => ({ id, title }))]} />
         <main>
           <Headline report={report} />
-          {parts.length > 0 || report.warnings.length > 0 ? <Warnings report={report} /> : null}
-          <AtAGlance report={report} />
+          <div class="overview">
+            {parts.length > 0 || report.warnings.length > 0 ? <Warnings report={report} /> : null}
+            <AtAGlance report={report} />
+          </div>
           {parts.map((part) => <div key={part.id}>{part.body}</div>)}
           <footer>
             <p>Created by aaco{report.session.tool_version && ` ${report.session.tool_version}`}{report.session.id && <> from session <span class="mono">{report.session.id}</span></>}{report.session.created && `, ${report.session.created.replace('T', ' ').replace('Z', ' UTC')}`}. Report schema {report.schema_version}. Self-contained: loads nothing from the network.</p>

@@ -34,11 +34,15 @@ function Times({ entries }: { entries: Entry[] }) {
   );
 }
 
-// Milliseconds where the gain is of a call, whose time is known.
-function saved(report: Report, fix: Statement): string {
+// The metric whose value a gain is a share of, and what is said after the time.
+const kWholes: Record<string, [string, string]> = { '': ['latency.p50_ns', ''], 'the steps': ['latency.mean_ns', ' per step'], 'the device span': ['gpu.span_ns', ''] };
+
+// Time where that of the whole is known.
+export function saved(report: Report, fix: Statement): string {
   if (fix.gain_ratio === undefined) return 'gain unknown';
-  const call = fix.gain_of === undefined ? findMetric(report, 'latency.p50_ns') : undefined;
-  return call ? `\u2212${duration(fix.gain_ratio * call.value)}` : `\u2212${roundPercent(fix.gain_ratio)} of ${fix.gain_of ?? 'the latency'}`;
+  const [id, per] = kWholes[fix.gain_of ?? ''] ?? ['', ''];
+  const whole = findMetric(report, id, id.startsWith('gpu.') ? report.headline_of?.device : undefined);
+  return whole ? `\u2212${duration(fix.gain_ratio * whole.value)}${per}` : `\u2212${roundPercent(fix.gain_ratio)} of ${fix.gain_of ?? 'the latency'}`;
 }
 
 function Fix({ report, fix }: { report: Report; fix: Statement }) {

@@ -1,6 +1,7 @@
 import { Facts } from '../components/facts.tsx';
 import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
+import { ScrollBox } from '../components/scroll_box.tsx';
 import { shorten } from '../format/name.ts';
 import { duration, percent, text } from '../format/quantity.ts';
 import { metricTip, type Report } from '../model/report.ts';
@@ -129,7 +130,7 @@ function DeviceTable({ devices, report }: { devices: Device[]; report: Report })
   if (devices.length === 0) return null;
   const band = (value: string | undefined, name: string | undefined) => (value === undefined ? '' : name ? `${value} (${name})` : value);
   return (
-    <div class="table-scroll"><table class="fact-table whole-words">
+    <ScrollBox label="GPUs"><table class="fact-table whole-words">
       <thead><tr><th scope="col">Device</th><th scope="col">Largest share</th>{kMetrics.map(([name, ids]) => <th key={name} scope="col" title={ids.map((one) => metricTip(report, one)).join('\n\n')}>{name}</th>)}</tr></thead>
       <tbody>
         {devices.map((device) => (
@@ -144,7 +145,7 @@ function DeviceTable({ devices, report }: { devices: Device[]; report: Report })
           </tr>
         ))}
       </tbody>
-    </table></div>
+    </table></ScrollBox>
   );
 }
 

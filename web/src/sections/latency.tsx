@@ -14,22 +14,23 @@ const kMarks: Record<string, string> = { 'latency.p50_ns': 'P50', 'latency.p90_n
 function QuantileTable({ report, metrics }: { report: Report; metrics: NamedMetric[] }) {
   const ends = metrics.flatMap((one) => [one.value, ...(one.ci95 ?? [])]);
   const x = linear(padded({ low: Math.min(...ends), high: Math.max(...ends) }, 0.03), 0, 100);
+  const plotted = new Set(ends).size > 1; // one point alone says no more than its number
   return (
     <table class="quantiles">
       <caption class="unseen">Latency: mean and quantiles with 95 % confidence intervals</caption>
-      <thead><tr><th scope="col">Latency</th><th scope="col" class="right">Value</th><th scope="col" class="right">95 % CI</th><th scope="col" class="narrow" aria-label="interval plot" /></tr></thead>
+      <thead><tr><th scope="col">Latency</th><th scope="col" class="right">Value</th><th scope="col" class="right">95 % CI</th>{plotted && <th scope="col" class="narrow" aria-label="interval plot" />}</tr></thead>
       <tbody>
         {metrics.map((metric) => (
           <tr key={metric.id}>
             <th scope="row" title={metricTip(report, metric.id)}>{metricTitle(report, metric.id)}</th>
             <td class="right strong">{text(metric.value, metric.unit)}</td>
             <td class="right">{metric.ci95 ? interval(metric.ci95[0], metric.ci95[1], metric.unit) : <span class="quiet">no CI</span>}</td>
-            <td class="narrow forest">
+            {plotted && <td class="narrow forest">
               <span class="forest-line" aria-hidden="true">
                 {metric.ci95 && <i class="whisker-range" style={{ left: `${x(metric.ci95[0])}%`, width: `${Math.max(0.5, x(metric.ci95[1]) - x(metric.ci95[0]))}%` }} />}
                 <i class="whisker-dot" style={{ left: `${x(metric.value)}%` }} />
               </span>
-            </td>
+            </td>}
           </tr>
         ))}
       </tbody>

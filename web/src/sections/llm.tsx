@@ -1,6 +1,7 @@
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { duration, kNoBreak, text } from '../format/quantity.ts';
 import { metricTip, type Report } from '../model/report.ts';
+import { ScrollBox } from '../components/scroll_box.tsx';
 import { LoadCurve } from './load_curve.tsx';
 
 // As src/report/llm_section.h writes it.
@@ -91,7 +92,7 @@ function SlowCauses({ levels }: { levels: Level[] }) {
     <>
       <h3 class="load-part">Slow tokens</h3>
       <p class="quiet">First tokens and gaps between tokens of more than three times the usual, by what they waited for.</p>
-      <table class="legend scaling load-table">
+      <ScrollBox label="Load"><table class="legend scaling load-table">
         <thead><tr><th scope="col">Load</th><th scope="col" class="right">slow</th><th scope="col">waited for</th></tr></thead>
         <tbody>
           {slow.map((level) => (
@@ -102,7 +103,7 @@ function SlowCauses({ levels }: { levels: Level[] }) {
             </tr>
           ))}
         </tbody>
-      </table>
+      </table></ScrollBox>
     </>
   );
 }
@@ -128,7 +129,7 @@ function LlmSection({ report, id, title }: SectionProps) {
   return (
     <Section id={id} title={title} lead="Latency counts from when a request was due. Quantiles cover complete responses; failures are counted separately.">
       <LoadCurve levels={levels} knee={report.extra?.llm?.knee} counts={report.extra?.llm?.counts} />
-      <table class="legend scaling load-table">
+      <ScrollBox label="Load"><table class="legend scaling load-table">
         <thead><tr><th scope="col">Load</th>{columns.map((column) => <th key={column.metric} scope="col" class={place(column)} title={metricTip(report, column.metric)}>{column.name}</th>)}{someFailed && <th scope="col" class="right">failed</th>}{someRetried && <th scope="col" class="right">retries</th>}</tr></thead>
         <tbody>
           {levels.map((level, index) => (
@@ -140,11 +141,11 @@ function LlmSection({ report, id, title }: SectionProps) {
             </tr>
           ))}
         </tbody>
-      </table>
+      </table></ScrollBox>
       <ServerCauses levels={levels} />
       <SlowCauses levels={levels} />
       {slow.length > 0 && (
-        <table class="legend load-table">
+        <ScrollBox label="Slowest requests"><table class="legend load-table">
           <thead><tr><th scope="col">Slowest requests</th><th scope="col" class="right">latency</th><th scope="col" class="right">to first token</th><th scope="col" class="narrow">chunks over time</th></tr></thead>
           <tbody>
             {slow.map((request) => (
@@ -156,7 +157,7 @@ function LlmSection({ report, id, title }: SectionProps) {
               </tr>
             ))}
           </tbody>
-        </table>
+        </table></ScrollBox>
       )}
     </Section>
   );

@@ -1,5 +1,6 @@
 import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
+import { ScrollBox } from '../components/scroll_box.tsx';
 import { duration, percent, text } from '../format/quantity.ts';
 
 // As src/report/work_rates_section.h and src/report/collectives_section.h write them.
@@ -78,7 +79,7 @@ const part = (value: number | undefined) => (value === undefined ? '' : percent(
 function RateTable({ title, noun, rates }: { title: string; noun: string; rates: Rate[] }) {
   if (rates.length === 0) return null;
   return (
-    <div class="table-scroll"><table class="fact-table whole-words">
+    <ScrollBox label={title}><table class="fact-table whole-words">
       <caption class="left quiet">{title}{rates.length > kRows ? `, top ${kRows} by time` : ''}</caption>
       <thead><tr>
         <th scope="col">{noun}</th><th scope="col">data type</th><th scope="col">time</th>
@@ -95,7 +96,7 @@ function RateTable({ title, noun, rates }: { title: string; noun: string; rates:
           </tr>
         ))}
       </tbody>
-    </table></div>
+    </table></ScrollBox>
   );
 }
 
@@ -116,7 +117,7 @@ function CollectivesSection({ report, id, title }: SectionProps) {
   const worst = collectives?.worst ?? [];
   return (
     <Section id={id} title={title} lead="Algorithm bandwidth is size / time; bus bandwidth corrects it for the operation and the group size (nccl-tests). Where no wait is known the time includes waiting for other ranks.">
-      <div class="table-scroll"><table class="fact-table whole-words">
+      <ScrollBox label="Collectives"><table class="fact-table whole-words">
         <thead><tr><th scope="col">Operation</th><th scope="col">ranks</th><th scope="col">count</th><th scope="col">time</th><th scope="col">waiting</th><th scope="col">bytes</th><th scope="col">algorithm bandwidth</th><th scope="col">bus bandwidth</th></tr></thead>
         <tbody>
           {(collectives?.kinds ?? []).slice(0, kRows).map((kind, index) => (
@@ -127,20 +128,20 @@ function CollectivesSection({ report, id, title }: SectionProps) {
             </tr>
           ))}
         </tbody>
-      </table></div>
+      </table></ScrollBox>
       {ranks.length === 0 ? null : (
-        <div class="table-scroll"><table class="fact-table whole-words">
+        <ScrollBox label="Waits by rank"><table class="fact-table whole-words">
           <caption class="left quiet">Waits by rank</caption>
           <thead><tr><th scope="col">Rank</th><th scope="col">operation</th><th scope="col">count</th><th scope="col">time</th><th scope="col">waiting</th><th scope="col" title="Operations in which the others waited for this rank">last to arrive</th></tr></thead>
           <tbody>{ranks.map((rank, index) => <tr key={index}><td>{rank.rank}</td><td>{rank.operation}</td><td>{rank.count}</td><td>{duration(rank.time_ns)}</td><td>{duration(rank.wait_ns)}</td><td>{rank.last_count}</td></tr>)}</tbody>
-        </table></div>
+        </table></ScrollBox>
       )}
       {worst.length === 0 ? null : (
-        <div class="table-scroll"><table class="fact-table whole-words">
+        <ScrollBox label="Longest waits"><table class="fact-table whole-words">
           <caption class="left quiet">Longest waits</caption>
           <thead><tr><th scope="col">Operation</th><th scope="col">number</th><th scope="col">ranks</th><th scope="col">longest wait</th><th scope="col">all waits</th><th scope="col">last rank</th></tr></thead>
           <tbody>{worst.slice(0, kRows).map((call) => <tr key={call.instance}><td>{call.operation}</td><td>{call.instance}</td><td>{call.rank_count}</td><td>{duration(call.longest_wait_ns)}</td><td>{duration(call.wait_sum_ns)}</td><td>{call.last_rank}</td></tr>)}</tbody>
-        </table></div>
+        </table></ScrollBox>
       )}
     </Section>
   );

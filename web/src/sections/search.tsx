@@ -4,6 +4,7 @@ import { useWidth } from '../charts/use_width.ts';
 import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { hideTip, showTip } from '../components/tip.tsx';
+import { ScrollBox } from '../components/scroll_box.tsx';
 import { duration, interval, scaleFor, text } from '../format/quantity.ts';
 import type { Report } from '../model/report.ts';
 
@@ -162,7 +163,7 @@ function SearchSection({ report, id, title }: SectionProps) {
           <tbody>{search.parts.map((part) => <tr key={part.change}><th scope="row"><Name text={part.change} /></th><td class="right">{signed(part.without_ratio)}</td></tr>)}</tbody>
         </table>
       )}
-      <div class="table-scroll">
+      <ScrollBox label="Trials">
         <table class="legend trials">
           <thead><tr><th scope="col">Configuration</th><th scope="col" class="right">change of {what}</th><th scope="col" class="right">median latency</th><th scope="col" class="right narrow">P99</th><th scope="col" class="right narrow">memory</th><th scope="col" class="right narrow">error</th></tr></thead>
           <tbody>
@@ -178,7 +179,7 @@ function SearchSection({ report, id, title }: SectionProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollBox>
     </Section>
   );
 }

@@ -18,6 +18,8 @@ export function useSearch(trace: Trace): Search {
   return useMemo(() => {
     const found = text.trim() === '' ? undefined : matchNames(trace.source.names, text.trim());
     if (typeof found === 'string') return { text, setText, problem: found, hits: [] };
+    const brief = found && matchNames(trace.source.short_names, text.trim()); // what the timeline shows
+    if (found && brief && typeof brief !== 'string') brief.forEach((name) => found.add(name));
     return { text, setText, problem: '', names: found, hits: found ? findRows(trace, found) : [] };
   }, [trace, text]);
 }

@@ -91,13 +91,15 @@ bool exceeds_input(const estimation::ConvolutionShape& s) {
   return s.dilation_h * (s.r - 1) + 1 > s.h + 2 * s.pad_h || s.dilation_w * (s.s - 1) + 1 > s.w + 2 * s.pad_w;
 }
 
+constexpr std::string_view kTransfers = "transfers";
+
 using KernelReader = core::Result<Kernel> (*)(const MeasurementRow&);
 
 // A kind of file: the columns that it has and no kind above it, and those that it needs besides.
 struct Kind {
   std::string_view name;
   std::vector<std::string_view> signature, needed;
-  KernelReader read = nullptr;  // null: whole models
+  KernelReader read = nullptr;  // null: whole models, or transfers
 };
 
 const std::vector<Kind>& kinds() {
@@ -120,6 +122,7 @@ const std::vector<Kind>& kinds() {
       {"conv2d", {"r", "s", "stride"}, {"dtype", "n", "c", "h", "w", "k", "pad", "dilation", "latency_us"}, convolution},
       {"gemm", {"m", "n"}, {"dtype", "k", "latency_us"}, gemm},
       {"vector", {"op", "rows"}, {"cols", "latency_us"}, vector},
+      {kTransfers, {"path", "bytes_per_s"}, {"bytes", "latency_us"}, nullptr},
       {"e2e", {"model", "seqlen"}, {"batch", "latency_ms"}, nullptr},
       {"models", {"model"}, {"precision", "batch", "flops", "bytes", "latency_ms"}, nullptr}};
   return kKinds;
@@ -283,6 +286,10 @@ class Table {
     ++into_.rows;
     AACO_ASSIGN(DeviceMeasurements * device, device_of(row));
     if (device == nullptr) return {};
+    if (kind_->name == kTransfers) {
+      ++into_.transfers;
+      return {};
+    }
     const std::string source(row.text("source"));
     if (!source.empty() && std::find(into_.sources.begin(), into_.sources.end(), source) == into_.sources.end())
       into_.sources.push_back(source);
@@ -316,10 +323,6 @@ class Table {
   std::map<std::pair<std::string, std::string>, DeviceMeasurements*> devices_;  // by name and profile
 };
 
-}  // namespace
-
-namespace {
-
 std::vector<std::string> names_of(const std::map<std::string, MeasurementFiles::Stranger>& strangers) {
   constexpr std::size_t kNamed = 5;
   std::vector<std::string> names;
@@ -339,6 +342,7 @@ std::vector<std::string> names_of(const std::map<std::string, MeasurementFiles::
 std::vector<std::string> MeasurementFiles::notes() const {
   std::vector<std::string> out;
   if (failed > 0) out.push_back(rows_text(failed) + " skipped: infinite time");
+  if (transfers > 0) out.push_back(rows_text(transfers) + " skipped: copies and bandwidths, which no kernel's time is fitted to");
   if (without_output > 0)
     out.push_back(rows_text(without_output) +
                   " skipped: convolution filter larger than the padded input; first: " + first_without_output);

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serving/target.h"
+
+namespace aaco::serving {
+
+inline constexpr std::string_view kRemovedSecret = "(removed)";
+
+// A server's message without what only the request should hold, which some servers repeat: each secret, from its first 6
+// characters on (messages are cut), and each run of at least 14 letters of a prompt of `body` (JSON of a request), or a whole
+// shorter one. Both are found in any case, with other white space, and escaped for JSON, URLs and HTML. Secrets of less than 4
+// characters stay: they cannot be told from other text. Cut to 2,000 characters.
+std::string without_secrets(std::string message, const std::vector<std::string>& secrets, std::string_view body);
+
+// The secret parts of a header's value: "Bearer KEY" has KEY, "Basic dTpw" also the password in it.
+std::vector<std::string> secrets_of_header(std::string_view value);
+// Of all headers, and of the proxy's credentials.
+std::vector<std::string> secrets_of(const Target& target);
+
+}  // namespace aaco::serving
