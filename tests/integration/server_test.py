@@ -22,7 +22,7 @@ class Server:
 
     def __init__(self, test, verb='serve', *options):
         environment = {name: value for name, value in os.environ.items() if name not in program.OURS}
-        environment |= {'AACO_SESSIONS': str(test.lake), 'XDG_RUNTIME_DIR': str(test.folder)}
+        environment |= {'AACO_SESSIONS': str(test.lake), 'XDG_RUNTIME_DIR': str(test.folder), 'AACO_CALIBRATIONS': str(test.folder / 'no_calibrations')}
         self.log = open(test.folder / f'{verb}.log', 'w+')
         self.process = subprocess.Popen([program.PROGRAM, verb, *([] if '--port' in options else ['--port', '0']), *options], stdout=subprocess.PIPE, stderr=self.log, text=True,
                                         cwd=test.folder, env=environment, stdin=subprocess.DEVNULL)
