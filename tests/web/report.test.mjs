@@ -56,6 +56,7 @@ describe('the report page', { skip: chromiumMissing }, () => {
     assert.equal(await page.locator('#time .flame-frame').count(), 0); // drawn when it is opened
     await page.locator('#time .flame-fold summary').click();
     const frames = page.locator('#time .flame-frame');
+    await frames.first().waitFor(); // a fold tells that it was opened in a task of its own
     const all = await frames.count();
     assert.ok(all > 4, `${all} frames`);
     const names = await frames.allInnerTexts();
