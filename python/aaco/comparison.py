@@ -11,7 +11,7 @@ from aaco import _core, _html, _world
 from aaco.errors import InvalidArgument
 from aaco.judging import Document, SessionName
 from aaco.measuring import Duration, Ratio
-from aaco.session import Session, name_of, open
+from aaco.session import Session, open
 
 Side = Union[SessionName, Sequence[SessionName]]
 
@@ -63,9 +63,7 @@ class Comparison(Document):
 
 
 def _names(side: Side) -> list[str]:
-    if isinstance(side, (str, Path, Session)):
-        return [name_of(side)]
-    return [name_of(one) for one in side]  # type: ignore[union-attr]
+    return _world.paths(side, 'the side')
 
 
 def diff(a: Side, b: Side = 'latest', *, threshold: Ratio = 0.05, metrics: Sequence[str] = (), force: bool = False,
@@ -77,7 +75,7 @@ def diff(a: Side, b: Side = 'latest', *, threshold: Ratio = 0.05, metrics: Seque
     metrics: ids; the first one decides. force: compare even what is not comparable. store: also write the verdict into b.
     """
     return Comparison(_core.diff(_world.current(sessions), {
-        'a': _names(a), 'b': _names(b), 'threshold': threshold, 'metrics': list(metrics), 'force': force,
+        'a': _names(a), 'b': _names(b), 'threshold': threshold, 'metrics': _world.paths(metrics, 'metrics'), 'force': force,
         'drop_disturbed': drop_disturbed, 'use_history': use_history, 'store': store}))
 
 
@@ -91,7 +89,7 @@ def ab(a: Mapping[str, Any], b: Mapping[str, Any], *, duration: Duration = 60, i
     duration: the maximum per side. threshold: smaller changes are equivalent. detectable: continue until a change of this size would
     be detectable. The sessions are .a and .b of the answer.
     """
-    sides = [{name: _plain(value) for name, value in side.items()} for side in (a, b)]
+    sides = [{name: _plain(value) for name, value in _world.mapping(side, f'side {letter}').items()} for letter, side in (('A', a), ('B', b))]
     sides[1] = {'model': sides[0].get('model'), **sides[1]}
     verdict, a_path, b_path = _core.ab(_world.current(sessions, progress), {
         'a': json.dumps(sides[0]), 'b': json.dumps(sides[1]), 'duration': duration, 'iterations': iterations, 'threshold': threshold,

@@ -23,6 +23,15 @@ class InvalidArgument(Error, ValueError):
     code = 'invalid argument'
 
 
+class WrongType(InvalidArgument, TypeError):
+    """An argument has a type that the function does not take."""
+
+
+class WrongState(Error, RuntimeError):
+    """The object has not begun, has begun already, or has not ended."""
+    code = 'wrong state'
+
+
 class InvalidInput(Error, ValueError):
     """A file or a reply is damaged, or not of its format."""
     code = 'invalid input'
@@ -31,6 +40,10 @@ class InvalidInput(Error, ValueError):
 class NotFound(Error, LookupError):
     """What was named does not exist."""
     code = 'not found'
+
+
+class UnknownKey(NotFound, KeyError):
+    """A table, a session or an answer has nothing of that name."""
 
 
 class PermissionDenied(Error, PermissionError):

@@ -119,7 +119,7 @@ def explain(session: SessionName = 'latest', *, observe: str = '', sessions: Opt
 
     observe: with a session of `aaco llm`, a recording of the server's machine during the load.
     """
-    return Explanation(_core.explain(_world.current(sessions), name_of(session), observe))
+    return Explanation(_core.explain(_world.current(sessions), name_of(session), _world.text(observe, 'observe')))
 
 
 def analyze(model: _world.PathLike, hardware: str = 'this', *, sessions: Optional[_world.PathLike] = None, **options: Any) -> Analysis:
@@ -129,7 +129,7 @@ def analyze(model: _world.PathLike, hardware: str = 'this', *, sessions: Optiona
     ls`), or "this". Options: batch, dims, dtype ("fp16"), power_cap_watts, host_time (seconds or "5us"), eager, level, fallback,
     provider. Raises NotFound for an unknown model or device.
     """
-    return Analysis(_core.analyze(_world.current(sessions), {**options, 'model': name_of(model), 'hardware': hardware}))
+    return Analysis(_core.analyze(_world.current(sessions), {**options, 'model': _world.path(model, 'model'), 'hardware': _world.text(hardware, 'hardware')}))
 
 
 def history(metric: str = '', *, where: Optional[Mapping[str, str]] = None, files: Sequence[_world.PathLike] = (),
@@ -140,4 +140,4 @@ def history(metric: str = '', *, where: Optional[Mapping[str, str]] = None, file
     metric's unit), horizon (days), better ("lower" or "higher").
     """
     return History(_core.history(_world.current(sessions), {
-        **options, 'metric': metric, 'where': dict(where or {}), 'files': [name_of(file) for file in files]}))
+        **options, 'metric': metric, 'where': _world.mapping({} if where is None else where, 'where'), 'files': _world.paths(files, 'files')}))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional, Union
 
 from aaco import _core, _world
+from aaco.errors import InvalidArgument
 from aaco.session import Session, open
 
 Duration = Union[float, str]  # seconds, or "500ms"
@@ -16,7 +17,7 @@ class _Inputs:
     """Arrays among the inputs as files, while a run lasts."""
 
     def __init__(self, inputs: Mapping[str, Any]) -> None:
-        self._inputs = inputs
+        self._inputs = _world.mapping(inputs, 'inputs')
         self._folder: Any = None
 
     def __enter__(self) -> dict[str, str]:
@@ -29,7 +30,10 @@ class _Inputs:
             import numpy
             self._folder = self._folder or tempfile.TemporaryDirectory(prefix='aaco-inputs-')
             files[name] = os.path.join(self._folder.name, f'{number}.npy')
-            numpy.save(files[name], numpy.ascontiguousarray(value), allow_pickle=False)
+            array = numpy.ascontiguousarray(value)
+            if array.dtype.hasobject:
+                raise InvalidArgument(f'input {name} is an array of objects', 'convert it, for example with .astype("float32")')
+            numpy.save(files[name], array, allow_pickle=False)
         return files
 
     def __exit__(self, *_: object) -> None:
@@ -53,8 +57,8 @@ def run(model: _world.PathLike, *, sessions: Optional[_world.PathLike] = None, p
     The options mean what those of `aaco run` mean. Ctrl-C ends the measurement: what was measured is stored, and KeyboardInterrupt is
     raised. Raises Unsupported without ONNX Runtime, NotFound for an unknown model, InvalidArgument for wrong options.
     """
-    with _Inputs(inputs or {}) as files:
-        path = _core.run(_world.current(sessions, progress), {**options, 'model': os.fspath(model), 'inputs': files})
+    with _Inputs({} if inputs is None else inputs) as files:
+        path = _core.run(_world.current(sessions, progress), {**options, 'model': _world.path(model, 'model'), 'inputs': files})
     return open(path)
 
 
@@ -66,7 +70,7 @@ def observe(command: Union[str, Sequence[_world.PathLike]] = (), *, pid: Optiona
     command: program and arguments; no shell is used. Its exit code is session.outcome["exit_code"]. Its output goes where this
     process's goes. Raises NotFound where the program does not exist.
     """
-    words = [command] if isinstance(command, str) else [os.fspath(word) for word in command]
+    words = _world.paths(command, 'command')
     path, _ = _core.observe(_world.current(sessions, progress), {
         'command': words, 'pid': pid, 'duration': duration, 'telemetry_period': telemetry_period, 'ebpf': ebpf, 'tag': tag})
     return open(path)
@@ -80,6 +84,6 @@ def import_(*paths: _world.PathLike, captures: Sequence[_world.PathLike] = (), g
     mean. Raises InvalidInput where no file is of a known format.
     """
     path = _core.import_(_world.current(sessions, progress), {
-        'paths': [os.fspath(path) for path in paths], 'captures': [os.fspath(path) for path in captures], 'graph': graph,
+        'paths': _world.paths(paths, 'paths'), 'captures': _world.paths(captures, 'captures'), 'graph': graph,
         'batch': batch, 'tag': tag, 'keep_raw': keep_raw})
     return open(path)

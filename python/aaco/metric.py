@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
 from aaco import _html
+from aaco.errors import UnknownKey
 
 _NS = ((1e9, 's'), (1e6, 'ms'), (1e3, 'µs'), (1, 'ns'))
 _BYTES = ((2**30, 'GiB'), (2**20, 'MiB'), (2**10, 'KiB'), (1, 'B'))
@@ -61,8 +62,8 @@ class Metrics(Mapping[str, Metric]):
     def __getitem__(self, name: str) -> Metric:
         if name not in self._all:
             import difflib
-            near = difflib.get_close_matches(name, self._all, 3, 0.5)
-            raise KeyError(f'{name} was not measured' + (f'; did you mean {", ".join(near)}?' if near else ''))
+            near = difflib.get_close_matches(str(name), self._all, 3, 0.5)
+            raise UnknownKey(f'{name} was not measured', f'did you mean {", ".join(near)}?' if near else 'list(session.metrics) has those that were')
         return self._all[name][0]
 
     def __iter__(self) -> Iterator[str]:

@@ -1,17 +1,27 @@
 """Stored sessions."""
 from __future__ import annotations
 
-import os
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
 from aaco import _core, _html, _world
+from aaco.errors import InvalidArgument, IOFailure, NotFound
 from aaco.metric import Metrics
 from aaco.table import Table
 
 if TYPE_CHECKING:
     from aaco.judging import Explanation
+
+
+_FORMATS = ('perfetto', 'chrome', 'csv', 'prometheus')
+
+
+class _Page(str):
+    """A page of half a megabyte, of which an interactive session shows the size."""
+
+    def __repr__(self) -> str:
+        return f'<page of {len(self):,} characters>'
 
 
 class Session:
@@ -80,11 +90,16 @@ class Session:
     @property
     def tables(self) -> list[str]:
         """The names of the tables that this session has."""
-        return _core.session_tables(str(self.path))
+        return _core.session_tables(self._folder())
+
+    def _folder(self) -> str:
+        if not self.path.is_dir():
+            raise NotFound(f'{self.path}: no such session', 'aaco.sessions() lists those that are there')
+        return str(self.path)
 
     def table(self, name: str) -> Table:
         """A table, sorted by its time column. Raises NotFound where the session does not have it."""
-        return Table(_core.session_table(_world.current(), str(self.path), name), name)
+        return Table(_core.session_table(_world.current(), self._folder(), _world.text(name, 'the name of the table')), name)
 
     def report(self) -> dict[str, Any]:
         """Everything that the report shows, as `aaco report --json` prints it."""
@@ -99,9 +114,12 @@ class Session:
     def to_html(self, file: Optional[_world.PathLike] = None) -> str:
         """The report as one self-contained page; with `file` it is written there, too. Raises Unsupported where this AACO was built
         without the page."""
-        page = _core.report_page(_world.current(), str(self.path))
+        page = _Page(_core.report_page(_world.current(), str(self.path)))
         if file is not None:
-            Path(os.fspath(file)).write_text(page, encoding='utf-8')
+            try:
+                Path(_world.path(file, 'file')).write_text(page, encoding='utf-8')
+            except OSError as error:
+                raise IOFailure(f'writing {file}: {error.strerror}', 'choose another file') from error
         return page
 
     def explain(self, observe: str = '') -> Explanation:
@@ -116,7 +134,9 @@ class Session:
     def export(self, format: str = 'perfetto', output: _world.PathLike = '') -> Path:
         """Writes the timeline (perfetto, chrome), the tables (csv: output is a folder) or the metrics (prometheus); returns the path.
         Without `output` it is named after the session, in the current folder."""
-        return Path(_core.export(_world.current(), str(self.path), format, os.fspath(output)))
+        if format not in _FORMATS:
+            raise InvalidArgument(f'unknown format {format!r}', f'use {", ".join(_FORMATS[:-1])} or {_FORMATS[-1]}')
+        return Path(_core.export(_world.current(), str(self.path), format, _world.path(output, 'output')))
 
     def close(self) -> None:
         """Lets the report go. The session stays usable."""
@@ -154,7 +174,7 @@ def open(name: _world.PathLike = 'latest', *, sessions: Optional[_world.PathLike
 
     Raises NotFound where there is none, naming what is there.
     """
-    return Session(_core.open(_world.current(sessions), os.fspath(name)))
+    return Session(_core.open(_world.current(sessions), _world.path(name, 'the name of the session')))
 
 
 def sessions(*, tag: str = '', kind: str = '', state: str = '', search: str = '', limit: int = 100,
@@ -165,4 +185,4 @@ def sessions(*, tag: str = '', kind: str = '', state: str = '', search: str = ''
 
 def name_of(session: object) -> str:
     """The name by which the library finds a session: of a Session its path."""
-    return os.fspath(session)  # type: ignore[call-overload]
+    return _world.path(session, 'the session')

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from aaco import _core, _html, _world
+from aaco.errors import InvalidArgument, UnknownKey
 
 _TIMES = ('date', 'timestamp')
 
 
 class Column:
-    """A column in contiguous memory. It is a read-only buffer: memoryview() and numpy.asarray() see the same bytes, uncopied."""
+    """A column in contiguous memory. numpy.asarray() sees the same bytes, uncopied; iteration gives None where a value is missing."""
 
     def __init__(self, view: _core.Column) -> None:
         self._view = view
@@ -37,6 +38,27 @@ class Column:
 
     def __len__(self) -> int:
         return len(self._view)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_list())
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        """values(), which a plain array shows as they are. Raises InvalidArgument where numbers are missing."""
+        if self.null_count and self._view.kind != 'text':
+            raise InvalidArgument(f'column {self.name} has {self.null_count} missing values, which a plain array cannot show',
+                                  'use to_numpy(), which masks them, or values() and missing()')
+        values = self.values()
+        wanted = values if dtype is None else values.astype(dtype, copy=False)
+        return wanted.copy() if copy and wanted is values else wanted
+
+    def to_list(self, rows: Optional[int] = None) -> list[Any]:
+        """The values, or the first `rows` of them; None where one is missing. Times are integers, as they are stored."""
+        if self._view.kind == 'text':
+            return self.texts()[:rows]
+        bits = self._view.validity()
+        present = memoryview(bits) if bits is not None else None  # type: ignore[arg-type]
+        return [value if present is None or present[row // 8] >> row % 8 & 1 else None
+                for row, value in enumerate(memoryview(self._view)[:rows].tolist())]  # type: ignore[arg-type]
 
     def texts(self) -> list[Optional[str]]:
         """The values of a text column; equal texts are one object."""
@@ -112,17 +134,24 @@ class Table:
     def __getitem__(self, name: str) -> Column:
         names = self.columns
         if name not in names:
-            raise KeyError(f'{name}; columns: {", ".join(names)}')
+            raise UnknownKey(f'no column {name!r}', f'columns: {", ".join(names)}')
+        if names.count(name) > 1:
+            raise InvalidArgument(f'{names.count(name)} columns have the name {name!r}', 'give them names with AS')
         return Column(self._columns.column(names.index(name)))
 
+    def _all(self) -> list[Column]:
+        return [Column(self._columns.column(index)) for index in range(len(self.columns))]
+
     def to_numpy(self) -> dict[str, Any]:
-        """A dict of NumPy arrays, masked where values are missing; numbers are not copied."""
+        """A dict of NumPy arrays, masked where values are missing; numbers are not copied. Raises InvalidArgument where a name repeats."""
         return {name: self[name].to_numpy() for name in self.columns}
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame. Columns of numbers without missing values are not copied."""
         import pandas
-        return pandas.DataFrame({name: self[name].to_pandas() for name in self.columns}, copy=False)
+        frame = pandas.DataFrame({index: column.to_pandas() for index, column in enumerate(self._all())}, copy=False)
+        frame.columns = pandas.Index(self.columns, dtype=object)
+        return frame
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._columns.__arrow_c_stream__(requested_schema)
@@ -131,23 +160,15 @@ class Table:
         return self._columns.__arrow_c_schema__()
 
     def head(self, rows: int = _html.MAX_ROWS) -> list[dict[str, Any]]:
-        """The first rows as dicts; None where a value is missing."""
-        columns = {name: self[name] for name in self.columns}
-        lists = {}
-        for name, column in columns.items():
-            if column._view.kind == 'text':
-                lists[name] = column.texts()[:rows]
-            else:
-                bits = column._view.validity()
-                lists[name] = [value if bits is None or memoryview(bits)[row // 8] >> row % 8 & 1 else None
-                               for row, value in enumerate(memoryview(column._view)[:rows].tolist())]
+        """The first rows as dicts; None where a value is missing. Raises InvalidArgument where a name repeats."""
+        lists = {name: self[name].to_list(rows) for name in self.columns}
         return [dict(zip(lists, row)) for row in zip(*lists.values())]
 
     def __repr__(self) -> str:
         return f'<aaco.Table {self.name + ": " if self.name else ""}{len(self)} rows, {len(self.columns)} columns>'
 
     def _repr_html_(self) -> str:
-        shown = _html.table(self.columns, (row.values() for row in self.head()))
+        shown = _html.table(self.columns, zip(*(column.to_list(_html.MAX_ROWS) for column in self._all())))
         return shown + (_html.paragraph(f'{len(self):,} rows') if len(self) > _html.MAX_ROWS else '')
 
 
@@ -158,4 +179,4 @@ def query(sql: str, *, sessions: Optional[_world.PathLike] = None) -> Table:
     ("SELECT * FROM (SHOW TABLES)" lists them). Nothing can be written. Ctrl-C ends the query.
     Raises InvalidArgument for wrong SQL and PermissionDenied for statements that write.
     """
-    return Table(_core.query(_world.current(sessions), sql))
+    return Table(_core.query(_world.current(sessions), _world.text(sql, 'sql')))

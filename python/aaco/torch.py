@@ -6,7 +6,7 @@ import time
 from typing import Any, Optional
 
 from aaco import _world
-from aaco.errors import Unsupported
+from aaco.errors import InvalidInput, Unsupported
 from aaco.measuring import Duration
 from aaco.recording import Recording
 from aaco.session import Session
@@ -22,8 +22,9 @@ class torch_profile:  # noqa: N801: it reads as a statement
                 train(batch)
         profile.session.explain()
 
-    activities, record_shapes, with_stack, with_flops ...: as torch.profiler.profile() takes them. profile.profiler is that object.
-    range() marks the timeline as in a recording. Raises Unsupported without PyTorch.
+    activities, record_shapes, with_stack, with_flops ...: as torch.profiler.profile() takes them. profile.profiler is that object; with
+    `schedule` call profile.profiler.step() after each step, and the session has the operators of the last cycle that was recorded.
+    range() marks the timeline as in a recording. Raises Unsupported without PyTorch, InvalidInput where no step was recorded.
     """
 
     def __init__(self, name: str = '', *, tag: str = '', telemetry_period: Optional[Duration] = None,
@@ -32,6 +33,7 @@ class torch_profile:  # noqa: N801: it reads as a statement
         self._options = options
         self._torch: Any = None
         self.profiler: Any = None
+        self._saved = ''  # by a handler of the caller; PyTorch saves a trace once
 
     @property
     def session(self) -> Session:
@@ -53,6 +55,8 @@ class torch_profile:  # noqa: N801: it reads as a statement
         self._recording.start()
         try:
             self.profiler = torch.profiler.profile(**self._options)
+            self._saved = ''
+            self._observe(self.profiler)
             self.profiler.__enter__()
             self._mark()
         except BaseException:
@@ -60,14 +64,46 @@ class torch_profile:  # noqa: N801: it reads as a statement
             raise
         return self
 
+    def _observe(self, profiler: Any) -> None:
+        """Marks each step, so that every cycle of a schedule has marks, and remembers the file of a trace that the caller saves."""
+        step, export = getattr(profiler, 'step', None), profiler.export_chrome_trace
+
+        def marked_step() -> None:
+            step()
+            self._mark()
+
+        def seen_export(path: Any) -> Any:
+            result = export(path)
+            self._saved = os.fspath(path)
+            return result
+        if step is not None and self._options.get('schedule'):
+            profiler.step = marked_step
+        profiler.export_chrome_trace = seen_export
+
+    def _export(self, trace: str) -> None:
+        saved = self._saved
+        try:
+            self.profiler.export_chrome_trace(trace)
+        except AssertionError as error:
+            raise InvalidInput('PyTorch recorded no step', 'let the schedule reach an active step, and call profile.profiler.step()') from error
+        except RuntimeError:
+            if not saved:
+                raise
+            import gzip
+            import shutil
+            with (gzip.open if saved.endswith('.gz') else open)(saved, 'rb') as source, open(trace, 'wb') as target:
+                shutil.copyfileobj(source, target)
+
     def __exit__(self, kind: Any, *rest: Any) -> None:
         import tempfile
+        if self._recording.of_parent:
+            return
         with tempfile.TemporaryDirectory(prefix='aaco-torch-') as folder:
             trace = os.path.join(folder, 'trace.json')
             try:
                 self._mark()
                 self.profiler.__exit__(kind, *rest)
-                self.profiler.export_chrome_trace(trace)
+                self._export(trace)
                 shift_ns = clock_shift_ns(trace)
             except BaseException:
                 self._recording.stop(interrupted=True)
@@ -76,12 +112,15 @@ class torch_profile:  # noqa: N801: it reads as a statement
 
 
 def clock_shift_ns(trace: str) -> int:
-    """What is added to the times of a trace to get CLOCK_MONOTONIC; 0 without marks. An event begins after its name was made, so the
-    largest difference is the nearest to the truth."""
+    """What is added to the times of a trace to get CLOCK_MONOTONIC. An event begins after its name was made, so the largest difference is
+    the nearest to the truth. Raises InvalidInput without marks: times that lead nowhere are worse than none."""
     import mmap
     import re
     from decimal import Decimal
     pattern = re.compile(rb'"name"\s*:\s*"aaco\.clock (\d+)"[^{}]*?"ts"\s*:\s*"?([0-9.]+)')
     with open(trace, 'rb') as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         shifts = [int(made) - int(Decimal(start.decode()) * 1000) for made, start in pattern.findall(data)]  # type: ignore[arg-type]
-    return max(shifts, default=0)
+    if not shifts:
+        raise InvalidInput("the trace has no mark that leads from PyTorch's clock to that of the telemetry",
+                           'with a schedule, call profile.profiler.step() after each step')
+    return max(shifts)

@@ -3,6 +3,8 @@
 #   make_bare SUITE [PACKAGE...]    makes $root; skips the proof where it cannot be made
 #   inside COMMAND...               runs as root in it; user COMMAND... as an ordinary user
 #   try_packages ALSO               installs $root/packages/*.deb, uses them, runs ALSO, removes them; fails where one is wrong or something is left
+#   install_pytorch         before try_packages, so that it does not count as left by them; torch, a part of ALSO, then profiles with it;
+#                           $pytorch says what came of it
 names="python3-aaco aaco-dev libaaco0 aaco-agent aaco"
 
 make_bare() {
@@ -25,6 +27,18 @@ inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF
 user() { chroot --userspec=1000:1000 "$root" env -i PATH=/usr/bin:/bin LC_ALL=C.UTF-8 HOME=/home/user AACO_SESSIONS=/home/user/sessions "$@"; }
 installed_files() { (cd "$root" && find etc usr opt srv lib bin sbin var/lib -xdev \( -path var/lib/dpkg -o -path var/lib/apt -o -path var/cache \) -prune -o -print | sort); }
 install_packages() { inside sh -c 'apt-get install -y -q --no-install-recommends /packages/*.deb' >>"$out.bare.log" 2>&1 || { tail -n 5 "$out.bare.log"; exit 1; }; }
+
+install_pytorch() {
+  pytorch=
+  inside apt-get update -q >>"$out.bare.log" 2>&1
+  inside apt-get install -y -q --no-install-recommends python3-torch >>"$out.bare.log" 2>&1 || pytorch="PyTorch cannot be installed here"
+}
+torch() {
+  [ -z "$pytorch" ] || return 0
+  cp scripts/lib/profile_torch.py "$root/home/user/"
+  user python3 /home/user/profile_torch.py | tee "$work/torch"
+  pytorch=$(tail -n 1 "$work/torch")
+}
 
 try_packages() {
   local notebook name left

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Debian packages without tests, checks them with lintian, installs them into a bare Debian 12 made for the purpose, uses them as
-# an ordinary user (README's five commands, the Python module), removes them, and looks for what is left. Does the same with the archive
+# an ordinary user (README's five commands, the Python module, with PyTorch where it installs), removes them, and looks for what is left. Does the same with the archive
 # that needs no installation.
 . "$(dirname "$0")/../lib/proof.sh" "the packages install, run and go on a bare Debian 12; the archive runs from any folder; lintian finds no errors" "$@"
 . scripts/lib/bare_debian.sh
@@ -14,10 +14,11 @@ lintian --allow-root --tag-display-limit 0 "$build"/*.deb >"$out.lintian.txt" ||
 if grep '^E:' "$out.lintian.txt"; then exit 1; fi
 make_bare bookworm
 cp "$build"/*.deb "$root/packages/"
-try_packages true
+install_pytorch
+try_packages torch
 # The archive needs what the package depends on, and nothing of ours under /usr.
 inside sh -c 'test ! -e /usr/bin/aaco'
 mkdir "$root/home/user/archive" && tar -xzf "$build"/aaco-*-program.tar.gz -C "$root/home/user/archive" --strip-components=1 && chown -R 1000:1000 "$root/home/user/archive"
 user /home/user/archive/bin/aaco run mlp --warmup 2 --iterations 40 --tag archive | head -n 3
 user /home/user/archive/bin/aaco report tag:archive --html /home/user/archive.html
-echo "$(grep -c '^W:' "$out.lintian.txt" || true) lintian warnings, no errors; five commands and the notebooks ran as an ordinary user; nothing is left after apt remove; the archive runs"
+echo "$(grep -c '^W:' "$out.lintian.txt" || true) lintian warnings, no errors; five commands and the notebooks ran as an ordinary user; nothing is left after apt remove; the archive runs; $pytorch"

@@ -32,15 +32,7 @@ assert read["phase"].to_pylist() == table["phase"].texts()
 print(f"pyarrow {pyarrow.__version__}: {read.num_rows} rows, {read.num_columns} columns at the addresses of the table")
 '
 }
-# Before the packages, so that it does not count as left by them.
-pytorch=
-inside apt-get install -y -q --no-install-recommends python3-torch >>"$out.bare.log" 2>&1 || pytorch="PyTorch cannot be installed in $suite"
-torch() {
-  [ -z "$pytorch" ] || return 0
-  cp scripts/lib/profile_torch.py "$root/home/user/"
-  user python3 /home/user/profile_torch.py | tee "$work/torch"
-  pytorch=$(tail -n 1 "$work/torch")
-}
+install_pytorch
 also() { arrow && torch; }
 try_packages also
 echo "$suite, $(inside sh -c 'c++ -dumpfullversion'): five commands, the notebooks and pyarrow ran as an ordinary user; nothing is left after apt remove; $pytorch"

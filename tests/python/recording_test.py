@@ -1,4 +1,5 @@
 """Recordings of this process, other programs, and imports."""
+import asyncio
 import pathlib
 import sys
 import threading
@@ -132,11 +133,59 @@ os.waitpid(child, 0)
 
     def test_misuse_is_refused(self):
         recording = aaco.record()
-        self.refused(RuntimeError, 'has not begun', recording.stop)
+        self.refused(RuntimeError, 'has not begun|hint:', recording.stop)
+        self.refused(aaco.Error, 'has not begun', recording.stop)
         self.refused(RuntimeError, 'has not ended', lambda: recording.session)
         with recording:
             self.refused(RuntimeError, 'under way', recording.start)
         self.refused(ValueError, "'telemetry_period'", aaco.record(telemetry_period=-1).start)
+
+    def test_a_coroutine_is_recorded_to_its_end(self):
+        @aaco.record
+        async def work():
+            await asyncio.sleep(0.05)
+            return 3
+
+        @aaco.range('awaited')
+        async def inside():
+            await asyncio.sleep(0.05)
+        self.assertEqual(asyncio.run(work()), 3)
+        self.assertGreaterEqual(work.session.outcome['wall_ns'], 50_000_000)
+        with aaco.record() as recording:
+            asyncio.run(inside())
+        (_, length, _), = self.markers(recording.session)
+        self.assertGreaterEqual(length, 50_000_000)
+
+    def test_generators_are_refused(self):
+        def numbers():
+            yield 1
+        self.refused(ValueError, 'numbers() is a generator|hint:', aaco.record, numbers)
+        self.refused(ValueError, 'numbers() is a generator|hint:', aaco.range('x'), numbers)
+
+    def test_names_that_are_not_unicode_are_kept_as_far_as_they_go(self):
+        with aaco.record() as recording:
+            with aaco.range('a\udcffb'):
+                pass
+        self.assertEqual([name for name, _, _ in self.markers(recording.session)], ['a?b'])
+
+    def test_a_child_of_fork_leaves_the_recording_to_its_parent(self):
+        ran = self.python("""
+import os, sys, aaco
+with aaco.record(tag='forked') as recording:
+    child = os.fork()
+    if child == 0:
+        try:
+            recording.stop()
+        except RuntimeError as error:
+            print(error, flush=True)
+        sys.exit(7)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), recording.of_parent)
+print(recording.session.state, recording.session.verify())
+""")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ''))
+        lines = ran.stdout.splitlines()
+        self.assertIn('that of the parent process', lines[0])
+        self.assertEqual(lines[-2:], ['7 False', 'complete []'])
 
     def test_a_recording_that_is_dropped_stays_incomplete(self):
         ran = self.python('import aaco; recording = aaco.record("dropped").start()')

@@ -33,7 +33,8 @@ class SessionTest(ModuleTest):
 
     def test_what_was_not_measured_is_missing(self):
         self.assertNotIn('gpu.busy_ns', self.session.metrics)
-        self.refused(KeyError, 'was not measured|latency.p50_ns', self.session.metrics.__getitem__, 'latency.p50')
+        self.refused(KeyError, 'was not measured|hint: did you mean|latency.p50_ns', self.session.metrics.__getitem__, 'latency.p50')
+        self.refused(aaco.Error, 'was not measured|hint:', self.session.metrics.__getitem__, 'xyz')
 
     def test_a_session_says_what_it_is(self):
         self.assertEqual((self.session.kind, self.session.tag, self.session.state), ('run', 'first', 'complete'))
@@ -90,10 +91,59 @@ class SessionTest(ModuleTest):
         cycle(100)
         self.assertLess(resident_bytes() - before, 8 << 20)
 
+    def test_a_page_is_shown_by_its_size(self):
+        try:
+            page = self.session.to_html()
+        except aaco.errors.Unsupported:
+            self.skipTest('skipped, built without the page')
+        self.assertLess(len(repr(page)), 100)
+        self.refused(OSError, '/nonexistent/report.html|hint:', self.session.to_html, '/nonexistent/report.html')
+
+    def test_unknown_formats_are_refused(self):
+        self.refused(ValueError, "unknown format 'nonsense'|hint: use perfetto, chrome", self.session.export, 'nonsense', self.folder / 'x')
+        self.assertFalse((self.folder / 'x').exists())
+
+    def test_a_session_that_is_gone_is_not_an_empty_one(self):
+        session = self.small_run()
+        aaco.SessionManager().remove(session)
+        self.refused(LookupError, 'no such session|hint:', lambda: session.tables)
+        self.refused(LookupError, 'no such session|hint:', session.table, 'inference_iters')
+
     def test_unknown_sessions_are_refused(self):
         self.refused(aaco.errors.NotFound, 'nonsense|hint:', aaco.open, 'nonsense')
         self.refused(LookupError, 'tag', aaco.open, 'tag:nonsense')
-        self.refused(TypeError, '', aaco.open, 7)
+
+
+class WrongTypeTest(ModuleTest):
+    def test_each_argument_of_a_wrong_type_is_named(self):
+        for words, function, arguments in (
+                ('the name of the session is None', aaco.open, (None,)), ('the name of the session is of type int', aaco.open, (7,)),
+                ('model is None', aaco.run, (None,)), ('model is of type int', aaco.analyze, (3,)), ('sql is None', aaco.query, (None,)),
+                ('side A is of type str', aaco.ab, ('mlp', 'mlp')), ('the side is of type int', aaco.diff, (1, 2)),
+                ('the session is of type int', aaco.explain, (4,)), ('name is of type int', aaco.record, (5,)),
+                ('the session is of type int', aaco.BottleneckClassifier().classify, (4,)), ('a part of paths is of type int', aaco.import_, (9,)),
+                ('name of a range is of type int', aaco.range, (5,)), ('command is of type int', aaco.observe, (5,))):
+            self.refused(TypeError, words, function, *arguments)
+            self.refused(aaco.errors.InvalidArgument, 'hint:', function, *arguments)
+        self.refused(TypeError, 'inputs is of type list', aaco.run, 'mlp', inputs=[1])
+        self.refused(TypeError, 'progress is of type int', aaco.run, 'mlp', progress=3)
+        self.refused(TypeError, 'where is of type str', aaco.history, 'p50', where='model=x')
+        self.refused(TypeError, 'sessions is of type int', aaco.open, sessions=1)
+
+    def test_bytes_that_are_not_text_are_refused(self):
+        self.refused(ValueError, 'not Unicode text|hint:', aaco.open, b'\xff')
+        self.refused(ValueError, 'not Unicode text|hint:', aaco.query, '\ud800')
+
+    def test_an_error_of_the_library_does_not_show_the_environment(self):
+        os.environ['A_SECRET'] = 'the-secret'
+        with self.assertRaises(TypeError) as raised:
+            aaco._core.query(aaco._world.current(), None)
+        self.assertNotIn('the-secret', str(raised.exception))
+
+    def test_one_name_is_a_list_of_one(self):
+        session = self.small_run(warmup=2)
+        self.assertEqual(aaco.diff(session, self.small_run(warmup=2), metrics='latency.mean_ns', force=True).metrics[0]['metric'], 'latency.mean_ns')
+        self.refused(aaco.Error, 'missing-file', aaco.history, files='missing-file.json')
 
 
 class RunTest(ModuleTest):
@@ -103,6 +153,10 @@ class RunTest(ModuleTest):
         shape = aaco.open().outcome['inputs'][0]['shape']
         session = self.small_run(inputs={name: numpy.ones(shape, dtype=numpy.float32)})
         self.assertIn('.npy', session.outcome['inputs'][0]['values'])
+
+    @needs_numpy
+    def test_arrays_of_objects_are_refused(self):
+        self.refused(ValueError, 'input x is an array of objects|hint:', aaco.run, 'mlp', inputs={'x': numpy.array([object()])})
 
     def test_progress_is_reported_on_request(self):
         lines = []

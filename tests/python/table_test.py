@@ -1,6 +1,7 @@
 """Tables: Arrow, NumPy and pandas over the same memory; queries."""
 import ctypes
 import gc
+import re
 import unittest
 
 import arrow
@@ -50,6 +51,15 @@ class SessionTableTest(ModuleTest):
             self.assertEqual(values.__array_interface__['data'], (self.table[name].address, True))
             self.assertEqual(values.__array_interface__['data'][0], batch.address(name, 1))
         batch.release()
+
+    @needs_numpy
+    def test_a_column_is_an_array_to_numpy(self):
+        column = self.table['duration_ns']
+        array = numpy.asarray(column)
+        self.assertEqual(array.__array_interface__['data'], (column.address, True))
+        self.assertEqual(numpy.median(column), numpy.median(column.to_numpy()))
+        self.assertEqual(numpy.asarray(self.table['phase']).tolist(), self.table['phase'].texts())
+        self.assertEqual(numpy.asarray(column, dtype='float64').dtype, 'float64')
 
     @needs_numpy
     def test_an_array_outlives_its_table(self):
@@ -102,7 +112,8 @@ class SessionTableTest(ModuleTest):
         self.refused(LookupError, "this session has no table 'rocprof_kernels'", self.session.table, 'rocprof_kernels')
 
     def test_unknown_columns_are_refused(self):
-        self.refused(KeyError, 'nonsense|duration_ns', self.table.__getitem__, 'nonsense')
+        self.refused(KeyError, "no column 'nonsense'|hint: columns:|duration_ns", self.table.__getitem__, 'nonsense')
+        self.refused(aaco.errors.NotFound, 'no column 0', self.table.__getitem__, 0)
 
 
 class QueryTest(ModuleTest):
@@ -155,7 +166,24 @@ class QueryTest(ModuleTest):
         batch.release()
 
     def test_names_may_repeat(self):
-        self.assertEqual(aaco.query('SELECT 1 AS x, 2 AS x').columns, ['x', 'x'])
+        table = aaco.query('SELECT 1 AS x, 2 AS x')
+        self.assertEqual(table.columns, ['x', 'x'])
+        self.assertIn('<td>2</td>', re.sub(' style="[^"]*"', '', table._repr_html_()))
+        for function in (table.head, table.to_numpy, lambda: table['x']):
+            self.refused(ValueError, "2 columns have the name 'x'|hint: give them names with AS", function)
+
+    @needs_pandas
+    def test_a_data_frame_keeps_columns_of_one_name(self):
+        frame = aaco.query('SELECT 1 AS x, 2 AS x').to_pandas()
+        self.assertEqual((list(frame.columns), frame.values.tolist()), (['x', 'x'], [[1, 2]]))
+
+    def test_a_column_lists_its_values(self):
+        self.assertEqual(list(aaco.query('SELECT unnest([1, NULL, 3]) AS x')['x']), [1, None, 3])
+        self.assertEqual(list(aaco.query("SELECT unnest(['a', NULL]) AS x")['x']), ['a', None])
+
+    @needs_numpy
+    def test_missing_numbers_are_never_zeros_in_a_plain_array(self):
+        self.refused(ValueError, 'column x has 1 missing values|hint: use to_numpy()', numpy.asarray, aaco.query('SELECT unnest([1, NULL]) AS x')['x'])
 
     @needs_pandas
     def test_pandas_keeps_whole_numbers_with_gaps_whole(self):

@@ -1,5 +1,6 @@
 """PyTorch's profiler beside telemetry, with a stand-in that writes the form of its traces."""
 import contextlib
+import gzip
 import json
 import sys
 import time
@@ -17,12 +18,15 @@ class StandIn(types.ModuleType):
     def __init__(self):
         super().__init__('torch.profiler')
         self.events = []
+        self.recording = True
+        self.saved = False
 
     @contextlib.contextmanager
     def record_function(self, name):
         start = time.monotonic_ns()
         yield
-        self.add('user_annotation', name, start, time.monotonic_ns(), 1)
+        if self.recording:
+            self.add('user_annotation', name, start, time.monotonic_ns(), 1)
 
     def add(self, kind, name, start, end, thread, **arguments):
         self.events.append({'ph': 'X', 'cat': kind, 'name': name, 'pid': 0 if kind == 'kernel' else 4711, 'tid': thread,
@@ -35,13 +39,20 @@ class StandIn(types.ModuleType):
             given = options
 
             def __enter__(self):
+                stand_in.recording = 'schedule' not in options
                 return self
+
+            def step(self):
+                stand_in.recording = next(options['schedule'])
 
             def __exit__(self, *_):
                 return None
 
             def export_chrome_trace(self, path):
-                with open(path, 'w') as file:
+                if stand_in.saved:
+                    raise RuntimeError('Trace is already saved.')
+                stand_in.saved = True
+                with (gzip.open if str(path).endswith('.gz') else open)(path, 'wt') as file:
                     json.dump({'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'AMD Instinct MI250X'}],
                                'traceEvents': stand_in.events}, file)
         return Profile()
@@ -89,6 +100,31 @@ class TorchTest(ModuleTest):
         with aaco.torch_profile() as profile:
             time.sleep(1)  # for the first sample, also on a busy machine
         self.assertIn('system_events', profile.session.tables)
+
+    def test_a_schedule_that_skips_both_ends_keeps_the_clock(self):
+        with aaco.torch_profile(schedule=iter([False, True, False, False])) as profile:
+            for _ in range(4):
+                if self.torch.profiler.recording:
+                    active = self.step(1)
+                profile.profiler.step()
+        kernel, = profile.session.table('rocprof_kernels').head()
+        self.assertLess(abs(kernel['start_ns'] - active - 20_000), 2_000_000)
+
+    def test_a_trace_without_marks_is_refused_and_the_telemetry_kept(self):
+        def run():
+            with aaco.torch_profile(tag='unmarked', schedule=iter([])):
+                self.step(1)
+        self.refused(aaco.errors.InvalidInput, 'no mark|hint: with a schedule, call profile.profiler.step()', run)
+        self.assertNotIn('rocprof_kernels', aaco.open('tag:unmarked').tables)
+
+    def test_a_trace_that_the_caller_saved_is_read(self):
+        for name in ('saved.json', 'saved.json.gz'):
+            with aaco.torch_profile() as profile:
+                self.step(1)
+                profile._mark()  # PyTorch calls its handler at the end
+                profile.profiler.export_chrome_trace(self.folder / name)
+            self.assertEqual(len(profile.session.table('rocprof_kernels')), 1)
+            self.torch.profiler.saved, self.torch.profiler.events = False, []
 
     def test_a_trace_that_fails_is_an_error_and_keeps_the_telemetry(self):
         profile = aaco.torch_profile(tag='failed')
