@@ -41,11 +41,18 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
+def _name(function: Any) -> str:
+    """Of what a partial() or another object without a name calls, where it has that."""
+    while hasattr(function, 'func'):
+        function = function.func
+    return str(getattr(function, '__qualname__', type(function).__qualname__))
+
+
 def _wrap(function: Function, block: Callable[[], AbstractContextManager[Any]]) -> Function:
     """The function with each call in a block of its own; of a coroutine function the block ends when the coroutine does."""
     import inspect  # it takes as long to import as a tenth of this package
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise InvalidArgument(f'{function.__qualname__}() is a generator, which does not run when it is called',
+        raise InvalidArgument(f'{_name(function)}() is a generator, which does not run when it is called',
                               'put a `with` block around the part that works')
     if inspect.iscoroutinefunction(function):
         @functools.wraps(function)
@@ -127,11 +134,11 @@ class Recording:
     def __call__(self, function: Function) -> Function:
         @contextmanager
         def call() -> Iterator[None]:
-            name = self._options['name'] if self._named else function.__qualname__
+            name = self._options['name'] if self._named else _name(function)
             recording = Recording(str(name), tag=str(self._options['tag']), sessions=self._sessions,
                                   telemetry_period=self._options['telemetry_period'])  # type: ignore[arg-type]
             try:
-                with recording, range(function.__qualname__):
+                with recording, range(_name(function)):
                     yield
             finally:
                 recorded.session = recording._session  # type: ignore[attr-defined]
@@ -188,7 +195,7 @@ class range:  # noqa: N801: it reads as a statement
     """Marks a range of this thread on the timeline of every recording under way: `with aaco.range("step"):`; also a decorator.
 
     Recordings are those of record() here and the `aaco record -- python3 ...` that started this process. Without one it costs less
-    than a microsecond and leaves nothing. Ranges nest.
+    than a microsecond and leaves nothing. Ranges nest; threads and coroutines that run at the same time each need their own.
     """
 
     __slots__ = ('_name', '_starts')

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
 from aaco import _core, _html, _world
-from aaco.errors import InvalidArgument, IOFailure, NotFound
+from aaco.errors import InvalidArgument, IOFailure, NotFound, WrongType
 from aaco.metric import Metrics
 from aaco.table import Table
 
@@ -109,6 +109,8 @@ class Session:
 
     def text(self, width: int = 100) -> str:
         """The report as text, `width` columns wide."""
+        if isinstance(width, bool) or not isinstance(width, int):
+            raise WrongType(f'width is of type {type(width).__name__}', 'pass an int, the number of columns')
         return _core.report_text(_world.current(), str(self.path), width)
 
     def to_html(self, file: Optional[_world.PathLike] = None) -> str:

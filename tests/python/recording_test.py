@@ -1,5 +1,6 @@
 """Recordings of this process, other programs, and imports."""
 import asyncio
+import functools
 import pathlib
 import sys
 import threading
@@ -139,6 +140,10 @@ os.waitpid(child, 0)
         with recording:
             self.refused(RuntimeError, 'under way', recording.start)
         self.refused(ValueError, "'telemetry_period'", aaco.record(telemetry_period=-1).start)
+
+    def test_an_object_without_a_name_of_its_own_is_recorded(self):
+        seven = aaco.record(functools.partial(int, '7'))
+        self.assertEqual((seven(), seven.session.outcome['model']), (7, 'int'))
 
     def test_a_coroutine_is_recorded_to_its_end(self):
         @aaco.record

@@ -54,6 +54,7 @@ class SessionTest(ModuleTest):
     def test_the_report_is_the_one_of_the_program(self):
         self.assertEqual(self.session.report()['session']['id'], self.session.id)
         self.assertIn('Median latency', self.session.text(80))
+        self.refused(TypeError, 'width is of type str|hint:', self.session.text, 'wide')
 
     def test_a_notebook_shows_the_page_without_a_network(self):
         try:
