@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Optional, Union
 
 from aaco import _core, _world
 from aaco.errors import InvalidArgument
 from aaco.session import Session, open
 
-Duration = Union[float, str]  # seconds, or "500ms"
+Duration = Union[float, str, timedelta]  # seconds, or "500ms"
 Ratio = Union[float, str]  # 0..1, or "5%"
 
 
@@ -28,11 +29,12 @@ class _Inputs:
                 files[name] = os.fspath(value)
                 continue
             import numpy
-            self._folder = self._folder or tempfile.TemporaryDirectory(prefix='aaco-inputs-')
-            files[name] = os.path.join(self._folder.name, f'{number}.npy')
             array = numpy.ascontiguousarray(value)
             if array.dtype.hasobject:
+                self.__exit__()
                 raise InvalidArgument(f'input {name} is an array of objects', 'convert it, for example with .astype("float32")')
+            self._folder = self._folder or tempfile.TemporaryDirectory(prefix='aaco-inputs-')
+            files[name] = os.path.join(self._folder.name, f'{number}.npy')
             numpy.save(files[name], array, allow_pickle=False)
         return files
 

@@ -1,13 +1,19 @@
 """Tables of sessions and answers of queries, as Arrow, NumPy and pandas."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, NoReturn, Optional, Union
 
 from aaco import _core, _html, _world
-from aaco.errors import InvalidArgument, UnknownKey
+from aaco.errors import InvalidArgument, UnknownKey, WrongType
 
 _TIMES = ('date', 'timestamp')
+
+
+def _refuse_pickling(what: str) -> NoReturn:
+    raise WrongType(f'a {what} is memory of the library and cannot be pickled or copied',
+                    'pass its to_pandas() or to_numpy(), or the id of its session, to aaco.open() on the other side')
 
 
 class Column:
@@ -41,6 +47,27 @@ class Column:
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_list())
+
+    def __getitem__(self, row: Union[int, slice]) -> Any:
+        """The value of a row, None where it is missing; a list for a slice. Negative rows count from the end."""
+        if isinstance(row, slice):
+            return self.to_list()[row]
+        try:
+            index = operator.index(row)
+        except TypeError:
+            raise WrongType(f'the row is of type {type(row).__name__}', 'pass an int or a slice; NumPy selects by arrays: to_numpy()') from None
+        index += len(self) if index < 0 else 0
+        if not 0 <= index < len(self):
+            raise IndexError(f'row {row} of {len(self)}')
+        if self._view.kind == 'text':
+            return self.texts()[index]
+        bits = self._view.validity()
+        if bits is not None and not memoryview(bits)[index // 8] >> index % 8 & 1:  # type: ignore[arg-type]
+            return None
+        return memoryview(self._view)[index]  # type: ignore[arg-type]
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        _refuse_pickling('column')
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
         """values(), which a plain array shows as they are. Raises InvalidArgument where numbers are missing."""
@@ -127,6 +154,9 @@ class Table:
 
     def __len__(self) -> int:
         return len(self._columns)
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        _refuse_pickling('table')
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)

@@ -8,6 +8,24 @@ namespace {
 namespace py = pybind11;
 using core::Json;
 
+[[noreturn]] void refuse(const char* kind, const std::string& message, const char* remedy) {
+  const py::object made = py::module_::import("aaco.errors").attr(kind)(message, remedy);
+  PyErr_SetObject(py::type::of(made).ptr(), made.ptr());
+  throw py::error_already_set();
+}
+
+// Refuses surrogates, which stand for bytes that are not UTF-8.
+std::string text(py::handle value) {
+  py::ssize_t size = 0;
+  const char* const bytes = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (bytes != nullptr) return {bytes, static_cast<std::size_t>(size)};
+  PyErr_Clear();
+  const auto shown = py::reinterpret_steal<py::object>(PyObject_ASCII(value.ptr()));
+  if (!shown) throw py::error_already_set();
+  refuse("InvalidArgument", py::cast<std::string>(shown) + " is not Unicode text",
+         "replace its surrogates, for example with value.encode(errors=\"replace\").decode()");
+}
+
 Json integer(py::handle value) {
   const auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
   if (!whole) throw py::error_already_set();
@@ -22,8 +40,8 @@ Json integer(py::handle value) {
 Json object(const py::dict& value) {
   Json out = Json::object();
   for (const auto& [key, member] : value) {
-    if (!py::isinstance<py::str>(key)) throw py::type_error("keys must be str");
-    out.set(py::cast<std::string>(key), to_json(member));
+    if (!py::isinstance<py::str>(key)) refuse("WrongType", "a name in a dict is not text", "use str keys");
+    out.set(text(key), to_json(member));
   }
   return out;
 }
@@ -57,7 +75,7 @@ py::object to_python(const Json& document) {
 Json to_json(py::handle value) {
   if (value.is_none()) return {};
   if (PyBool_Check(value.ptr())) return py::cast<bool>(value);
-  if (py::isinstance<py::str>(value)) return py::cast<std::string>(value);
+  if (py::isinstance<py::str>(value)) return text(value);
   if (PyIndex_Check(value.ptr()) != 0) return integer(value);
   if (PyFloat_Check(value.ptr())) return PyFloat_AsDouble(value.ptr());
   if (py::isinstance<py::dict>(value)) return object(py::reinterpret_borrow<py::dict>(value));
@@ -66,9 +84,12 @@ Json to_json(py::handle value) {
     for (const py::handle item : value) list.push(to_json(item));
     return list;
   }
-  if (py::hasattr(value, "__fspath__")) return py::cast<std::string>(value.attr("__fspath__")());
+  if (py::hasattr(value, "__fspath__")) return to_json(value.attr("__fspath__")());
   if (py::hasattr(value, "__float__")) return py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(value)));
-  throw py::type_error("unsupported type " + py::cast<std::string>(py::str(py::type::of(value).attr("__name__"))));
+  if (py::hasattr(value, "total_seconds")) return py::cast<double>(value.attr("total_seconds")());
+  refuse("WrongType",
+         "a value of type " + py::cast<std::string>(py::str(py::type::of(value).attr("__name__"))) + " is not a valid option",
+         "pass a number, a text, a path, a list or a dict; for a duration also a timedelta");
 }
 
 void raise(const core::Error& error) {

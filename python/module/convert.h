@@ -8,7 +8,8 @@ namespace aaco::python {
 
 // A document as dict, list, str, int, float, bool and None.
 pybind11::object to_python(const core::Json& document);
-// The other way, for what numbers, texts, paths, lists and dicts there are; raises TypeError for anything else.
+// The other way, for what numbers, texts, paths, lists and dicts there are; a timedelta is its seconds. Raises WrongType for
+// anything else, InvalidArgument for text that is not Unicode.
 core::Json to_json(pybind11::handle value);
 
 // Raises the exception of aaco.errors that fits.

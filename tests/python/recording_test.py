@@ -141,7 +141,7 @@ os.waitpid(child, 0)
             self.refused(RuntimeError, 'under way', recording.start)
         self.refused(ValueError, "'telemetry_period'", aaco.record(telemetry_period=-1).start)
 
-    def test_an_object_without_a_name_of_its_own_is_recorded(self):
+    def test_an_object_without_a_name_is_recorded(self):
         seven = aaco.record(functools.partial(int, '7'))
         self.assertEqual((seven(), seven.session.outcome['model']), (7, 'int'))
 

@@ -1,5 +1,6 @@
 """Runs and sessions: what they say, what they refuse, who may call them at once."""
 import concurrent.futures
+import datetime
 import gc
 import os
 import pathlib
@@ -212,7 +213,15 @@ class RunTest(ModuleTest):
         self.refused(ValueError, 'minimum is 5ms', aaco.run, 'mlp', telemetry_period='1ms')
         self.refused(ValueError, 'require profile=True', aaco.run, 'mlp', counters='SQ_WAVES')
         self.refused(ValueError, "'inject_delay'", aaco.run, 'mlp', inject_delay='much')
-        self.refused(TypeError, 'unsupported type', aaco.run, 'mlp', tag=object())
+        self.refused(aaco.errors.WrongType, 'type object|hint:', aaco.run, 'mlp', tag=object())
+        self.refused(aaco.errors.WrongType, 'not text|hint:', aaco.run, 'mlp', dims={1: 2})
+        self.refused(aaco.errors.InvalidArgument, 'not Unicode text|hint:', aaco.run, 'mlp', tag='\udcff')
+        self.refused(aaco.errors.InvalidArgument, 'not Unicode text|hint:', aaco.run, 'mlp', **{'\udcff': 1})
+
+    def test_durations_may_be_timedelta(self):
+        session = self.small_run(iterations=None, duration=datetime.timedelta(milliseconds=200))
+        self.assertEqual(session.manifest['request']['duration_ns'], 200_000_000)
+        self.refused(ValueError, "'duration': expected seconds", aaco.run, 'mlp', duration=datetime.timedelta(seconds=-1))
 
     def test_unknown_models_are_refused(self):
         self.refused(aaco.Error, 'nonsense', aaco.run, 'nonsense')

@@ -1,6 +1,7 @@
 """Tables: Arrow, NumPy and pandas over the same memory; queries."""
 import ctypes
 import gc
+import pickle
 import re
 import unittest
 
@@ -180,6 +181,20 @@ class QueryTest(ModuleTest):
     def test_a_column_lists_its_values(self):
         self.assertEqual(list(aaco.query('SELECT unnest([1, NULL, 3]) AS x')['x']), [1, None, 3])
         self.assertEqual(list(aaco.query("SELECT unnest(['a', NULL]) AS x")['x']), ['a', None])
+
+    def test_a_column_gives_the_value_of_a_row(self):
+        for sql, values in (('unnest([1, NULL, 3])', [1, None, 3]), ("unnest(['a', NULL, 'c'])", ['a', None, 'c']), ('unnest([true, NULL, false])', [True, None, False])):
+            column = aaco.query(f'SELECT {sql} AS x')['x']
+            self.assertEqual([column[row] for row in (0, 1, 2, -1, -3)], [*values, values[2], values[0]])
+            self.assertEqual((column[1:], column[::-1]), (values[1:], values[::-1]))
+            for row in (3, -4):
+                self.assertRaises(IndexError, column.__getitem__, row)
+            self.refused(aaco.errors.WrongType, 'the row is of type str|hint:', column.__getitem__, 'x')
+
+    def test_tables_say_how_they_reach_another_process(self):
+        table = aaco.query('SELECT 1 AS x')
+        for one in (table, table['x']):
+            self.refused(aaco.errors.WrongType, 'cannot be pickled|hint: pass its to_pandas()', pickle.dumps, one)
 
     @needs_numpy
     def test_missing_numbers_are_never_zeros_in_a_plain_array(self):
