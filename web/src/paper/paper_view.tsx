@@ -20,26 +20,31 @@ export const headingOf = (title: string): string => (/^[A-Z0-9 %/#()]+$/.test(ti
 
 const barLength = (text: string): number => [...text].reduce((sum, one) => sum + (0x2590 - (one.codePointAt(0) ?? 0)) / 8, 0);
 
+// Nothing empty is drawn: a column without a value in any row is left out.
+const hasValue = (table: PaperTable, at: number): boolean => table.rows.length === 0 || table.rows.some((row) => !['', '-', '\u2013'].includes(row[at] ?? ''));
+
 function columnsOf(table: PaperTable): Column<string[]>[] {
-  return table.header.map((title, at) => {
-    const numeric = table.numeric[at] ?? false;
-    if (table.rows.length > 0 && table.rows.every((row) => row[at] === '' || kBar.test(row[at] ?? ''))) {
-      const longest = Math.max(1, ...table.rows.map((row) => barLength(row[at] ?? '')));
-      return { key: String(at), title, cell: (row) => <span class="paper-bar" aria-hidden="true"><span class="bar s0" style={{ width: `${(100 * barLength(row[at] ?? '')) / longest}%` }} /></span> };
-    }
-    return {
-      key: String(at),
-      title: headingOf(title),
-      align: numeric ? 'right' : undefined,
-      narrow: at >= kNarrowColumns,
-      value: (row) => {
-        const text = row[at] ?? '';
-        const value = cellValue(text);
-        return numeric ? (Number.isNaN(value) ? -Infinity : value) : text;
-      },
-      cell: (row) => <span class={(row[at] ?? '').length > kLong ? 'break' : 'nowrap'}>{prose(row[at] ?? '')}</span>,
-    };
-  });
+  return table.header.flatMap((title, at) => (hasValue(table, at) ? [columnOf(table, title, at)] : []));
+}
+
+function columnOf(table: PaperTable, title: string, at: number): Column<string[]> {
+  const numeric = table.numeric[at] ?? false;
+  if (table.rows.length > 0 && table.rows.every((row) => row[at] === '' || kBar.test(row[at] ?? ''))) {
+    const longest = Math.max(1, ...table.rows.map((row) => barLength(row[at] ?? '')));
+    return { key: String(at), title, cell: (row) => <span class="paper-bar" aria-hidden="true"><span class="bar s0" style={{ width: `${(100 * barLength(row[at] ?? '')) / longest}%` }} /></span> };
+  }
+  return {
+    key: String(at),
+    title: headingOf(title),
+    align: numeric ? 'right' : undefined,
+    narrow: at >= kNarrowColumns,
+    value: (row) => {
+      const text = row[at] ?? '';
+      const value = cellValue(text);
+      return numeric ? (Number.isNaN(value) ? -Infinity : value) : text;
+    },
+    cell: (row) => <span class={(row[at] ?? '').length > kLong ? 'break' : 'nowrap'}>{prose(row[at] ?? '')}</span>,
+  };
 }
 
 function Part({ section, id, shown }: { section: PaperSection; id: string; shown: string }) {
