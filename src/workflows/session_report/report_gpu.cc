@@ -354,7 +354,7 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   // Of marked steps first: what one compares between traces.
   for (const char* id : {"latency.p50_ns", "throughput.items_per_second"})
     if (find_metric(model.metrics, id)) verdict.headline_metrics.emplace_back(id);
-  for (const char* id : {"gpu.active_ratio", "gpu.idle_ns", "launch.tax"})
+  for (const char* id : {"gpu.busy_ns", "gpu.idle_ns", "gpu.active_ratio"})
     if (verdict.headline_metrics.size() < kHeadlines && find_metric(model.metrics, id, number))
       verdict.headline_metrics.emplace_back(id);
   return verdict;
