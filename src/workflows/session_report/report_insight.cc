@@ -109,7 +109,7 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
     const std::string named = fmt::format("{} ({} of the trace)", cause["title"].text(), core::format_percent(*share));
     why.text += fmt::format(" {}: {}.", cause_label(why.id, cause), named);
     if (decided && cause["id"].text() != "unknown")
-      model.why_cause = why.id == analytics::bottleneck::kDeviceBusy ? "; largest avoidable part: " + named : ": " + named;
+      model.why_cause = cause_label(why.id, cause) == "Cause" ? ": " + named : "; largest avoidable part: " + named;
   }
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
