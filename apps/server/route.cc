@@ -122,12 +122,14 @@ tl::expected<Fields, Response> body_parameters(const Route& route, const Request
   Fields given;
   for (const auto& [name, value] : document->members()) {
     const Json single = Json::array({value});
-    const bool list =
-        value.is_array() && std::any_of(route.parameters.begin(), route.parameters.end(),
-                                        [&name = name](const auto& one) { return one.name == name && one.repeatable; });
+    const auto known = std::find_if(route.parameters.begin(), route.parameters.end(),
+                                    [&name = name](const auto& one) { return one.name == name; });
+    const bool list = value.is_array() && known != route.parameters.end() && known->repeatable;
     for (const Json& one : list ? value.items() : single.items()) {
       if (one.is_null() || one.is_array() || one.is_object() || given.size() == kMaxParameters)
         return tl::unexpected(refusal(400, "invalid value for '" + name + "'"));
+      if (!one.is_string() && known != route.parameters.end() && known->kind == Kind::text)
+        return tl::unexpected(refusal(400, "invalid value for '" + name + "': expected a JSON string"));
       given.emplace_back(name, text_of(one));
     }
   }

@@ -62,6 +62,13 @@ TEST(BodyParameters, OfAJobAreChecked) {
     EXPECT_EQ(posted_run(body), 400) << body;
 }
 
+TEST(BodyParameters, ANameIsAString) {
+  for (const char* body : {R"({"model":5})", R"({"model":true})", R"({"model":"a","dim":[1]})"})
+    EXPECT_EQ(posted_run(body), 400) << body;
+  EXPECT_EQ(posted("{\"sql\":1}"), 400);
+  EXPECT_EQ(posted_run(R"({"model":"5","batch":8,"threads":"2"})"), 3);
+}
+
 TEST(BodyParameters, AKeyTwiceIsRefused) {
   EXPECT_EQ(posted(R"({"sql":"SELECT 1"})"), 200);
   for (const char* body : {R"({"sql":"SELECT 1","sql":"SELECT 1"})", R"({"sql":"SELECT 1","s\u0071l":"SELECT 2"})"})

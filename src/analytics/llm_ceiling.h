@@ -29,6 +29,8 @@ class CeilingSearch {
   // The rate to try next; empty: found.
   [[nodiscard]] std::optional<double> next() const;
   void add(const CeilingStep& step);
+  // The most measurements that may follow, where each one that the client does not keep up with is repeated.
+  [[nodiscard]] int most_left() const;
   // The highest rate with which the client kept up; empty where it kept up with none.
   [[nodiscard]] const std::optional<CeilingStep>& best() const { return best_; }
   // The step above it failed because of the server: the ceiling is higher than found.

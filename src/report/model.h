@@ -150,6 +150,7 @@ struct ReportModel {
   std::vector<TimeShare> nodes;      // by node, largest first
   std::vector<TimeShare> kernels;    // GPU kernels, largest first
   std::vector<Statement> why;
+  std::string why_cause;  // of the first: ": CAUSE (SHARE of the trace)"; empty: not known
   std::vector<Statement> advice;
   std::optional<Roofline> roofline;
   std::vector<IterationPoint> iterations;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workflows/run.h"
@@ -25,6 +27,8 @@ struct RecordRequest {
   std::string tag;
   IsolationRequest isolation;    // of the command
   SignalRelay* relay = nullptr;  // passes signals on to the command
+  // What is going on while the command runs. Services::progress is silent meanwhile: the terminal is the command's.
+  std::function<void(std::string_view)> beside_command = [](std::string_view) {};
 };
 
 struct RecordOutcome {

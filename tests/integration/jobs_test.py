@@ -114,12 +114,24 @@ class JobsTest(JobsCase):
         self.need_runtime()
         server = self.serve()
         _, job = self.start(server, 'ab', a_model='mlp', a_threads=1, b_threads=1, duration='60s')
-        end, seen = time.monotonic() + WAIT_S, ''
-        while 'round' not in seen and time.monotonic() < end:
-            seen = server.json(f'/api/v1/jobs/{job["id"]}')[1]['progress'] or ''
-            time.sleep(0.05)
+        seen = self.told(server, job, 'round')
         self.cancel(server, job['id'])
         self.assertRegex(seen, r'round 1 of at least \d+, \d+ s of 120 s asked')
+        self.reach(server, job['id'], 'cancelled')
+
+    def told(self, server, job, part):
+        """The first progress of a job with `part` in it."""
+        end, seen = time.monotonic() + WAIT_S, ''
+        while part not in seen and time.monotonic() < end:
+            seen = server.json(f'/api/v1/jobs/{job["id"]}')[1]['progress'] or ''
+            time.sleep(0.05)
+        return seen
+
+    def test_a_recording_tells_its_time(self):
+        server = self.serve(*self.policy(record_programs=['/bin/sleep']))
+        _, job = self.start(server, 'record', program='/bin/sleep', argument=['60'], duration='50s')
+        self.assertRegex(self.told(server, job, 's left'), r'^recording sleep: \d+ s of 50\.0 s, .*%, \d+ s left$')
+        self.cancel(server, job['id'])
         self.reach(server, job['id'], 'cancelled')
 
     def test_a_gate_finds_the_baselines_of_the_server(self):

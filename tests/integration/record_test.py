@@ -123,6 +123,34 @@ class Record(program.ProgramTest):
                 self.assertEqual(child.wait(timeout=60), 128 + number)
                 self.assertEqual(self.state_of(f'died {number.name}'), 'interrupted')
 
+    def on_terminal(self, *words):
+        """What a verb writes to a terminal that is only its standard error."""
+        master, slave = pty.openpty()
+        child = subprocess.Popen([program.PROGRAM, *words], cwd=self.folder, env={**os.environ, 'AACO_SESSIONS': str(self.lake)},
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=slave)
+        os.close(slave)
+        written = b''
+        with os.fdopen(master, 'rb', buffering=0) as terminal:
+            while True:
+                try:
+                    part = terminal.read(4096)
+                except OSError:  # the last writer has gone
+                    break
+                if not part:
+                    break
+                written += part
+        return child.wait(timeout=60), written.decode()
+
+    def test_observing_a_process_shows_progress(self):
+        code, shown = self.on_terminal('record', '--no-report', '--pid', str(os.getpid()), '--duration', '1200ms')
+        self.assertEqual(code, 0, shown)
+        self.assertRegex(shown, rf'recording pid {os.getpid()}: 0 s of 1\.20 s, 0\.00 %, 2 s left')
+
+    def test_the_terminal_is_the_commands_while_it_runs(self):
+        code, shown = self.on_terminal('record', '--no-report', '--duration', '30s', '--', 'sh', '-c', 'sleep 0.3; printf half >&2; sleep 1.2; echo line >&2')
+        self.assertEqual(code, 0, shown)
+        self.assertTrue(shown.startswith('halfline'), shown)
+
     def test_report_is_not_on_the_commands_output(self):
         outcome = self.aaco('record', '--no-report', '--', 'echo', 'hello')
         self.assertEqual(outcome.output, 'hello\n')

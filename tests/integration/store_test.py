@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -212,6 +213,20 @@ class Sweep(program.ProgramTest):
         rows = self.aaco('report', name, '--format', 'csv', '--table', 'scaling').output.splitlines()
         self.assertEqual(len(rows), 3)
         self.assertIn('batch 64,', rows[2])
+
+    def test_sweep_tells_its_case(self):
+        told = self.folder / 'told'
+        running = subprocess.Popen([program.PROGRAM, 'sweep', 'mlp', '--batch', '1,2', '--duration', '1s', '--json'], cwd=self.folder,
+                                   env={**os.environ, 'AACO_SESSIONS': str(self.folder / 'counted'), 'AACO_PROGRESS_FILE': str(told)},
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        seen = set()
+        while running.poll() is None:
+            seen.add(told.read_text() if told.exists() else '')
+            time.sleep(0.05)
+        self.assertEqual(running.returncode, 0)
+        seen.discard('')
+        self.assertTrue(any(one.startswith('case 1 of 2: measuring mlp') for one in seen), seen)
+        self.assertTrue(any(re.match(r'case 2 of 2 \(about \d+ s left in all\): ', one) for one in seen), seen)
 
     def test_stopped_sweep_reports_its_progress(self):
         lake = self.folder / 'ended'

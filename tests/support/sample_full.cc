@@ -136,6 +136,7 @@ report::ReportModel full() {
   share.total_ns = 5, share.share_ratio = 0.5, share.count = 1, share.ci95 = trace::Interval{4, 6};
   share.detail = Json::object({{"shape", "1x2"}});
   model.parts = model.operators = model.nodes = model.kernels = {share};
+  model.parts.front().short_name = "k";  // parts are never shortened by themselves
   model.why = model.advice = {{"id", "title", "text", 0.9, 0.1, {"evidence"}, "the device span", trace::Interval{0, 0.2}}};
   report::Roofline line{"text", 0.5, {}, {}, 0.6};
   line.roofs = {{"float32", report::Roof::Kind::compute, 1e12, "data sheet", report::Roof::Basis::measured, "float32"},

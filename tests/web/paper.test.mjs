@@ -21,6 +21,10 @@ const analysis = { schema: 'aaco.paper', schema_version: 1, title: 'resnet50 on 
 
 const bars = { schema: 'aaco.paper', schema_version: 1, title: 'bars', curves: [], sections: [{ title: 'Memory', facts: [], lines: [], table: { header: ['CLASS', 'GFLOP', 'J/ITEM', ''], numeric: [false, true, true, false], rows: [['gemm', '2', '0.5', '\u2588\u2588'], ['pool', '1', '0.2', '\u2588']] } }] };
 
+// A table of many columns, two of which have the same words in every row.
+const wide = { schema: 'aaco.paper', schema_version: 1, title: 'wide', curves: [], sections: [{ title: 'Nodes', facts: [], lines: [], table: { header: ['NODE', 'LEVEL', 'SHAPE', 'TIME', 'RANGE', 'LIMIT', 'MEMORY', 'COMPUTE', 'FLOOR', 'TILE', 'WAVE', 'EFFIC.'], numeric: [false, false, false, true, true, false, true, true, true, true, true, true],
+  rows: [...Array(5)].map((_, at) => [`/layer3/${at}/conv2/Conv`, 'INTERPOLATED', `8x1024x14x14, ${at + 256} of 1x1`, '13.4 µs', '4.89 µs to 36.6 µs', 'floor', '523 ns', '1.42 µs', '12.2 µs', '0.98', '0.99', '1.00']) } }] };
+
 function write(name, data) {
   const page = readFileSync(template, 'utf8').replace('__AACO_REPORT_DATA__', () => data.replace(/</g, '\\u003c')).replace('__AACO_REPORT_TEXT__', 'text');
   writeFileSync(join(samples, `${name}.html`), page);
@@ -29,7 +33,7 @@ function write(name, data) {
 describe('the page of a prediction or a sweep', { skip: chromiumMissing }, () => {
   let browser;
   before(async () => {
-    for (const [name, document] of [['paper_sweep', JSON.stringify(sweep)], ['paper_analysis', JSON.stringify(analysis)], ['paper_bars', JSON.stringify(bars)], ['paper_damaged', '{"schema":'], ['paper_newer', '{"schema": "aaco.paper", "schema_version": 9}']]) write(name, document);
+    for (const [name, document] of [['paper_sweep', JSON.stringify(sweep)], ['paper_analysis', JSON.stringify(analysis)], ['paper_bars', JSON.stringify(bars)], ['paper_wide', JSON.stringify(wide)], ['paper_damaged', '{"schema":'], ['paper_newer', '{"schema": "aaco.paper", "schema_version": 9}']]) write(name, document);
     browser = await startBrowser();
   });
   after(() => browser?.stop());
@@ -55,6 +59,12 @@ describe('the page of a prediction or a sweep', { skip: chromiumMissing }, () =>
     assert.ok(widths[0] > 50 && Math.abs(widths[1] / widths[0] - 0.5) < 0.02, String(widths));
     assert.doesNotMatch(await page.locator('main').innerText(), /\u2588/);
     await checkAccess(page);
+  });
+  on('a table of many columns fits, and says once what is the same in every row', 'paper_wide', { width: 1400 }, async (page) => {
+    assert.equal((await page.locator('#part-0 .lead').innerText()).replace(/\s/g, ' '), 'In every row: level INTERPOLATED; limit floor');
+    assert.deepEqual(await page.locator('th').allInnerTexts(), ['node', 'shape', 'time', 'range', 'memory', 'compute', 'floor', 'tile', 'wave', 'effic.']);
+    const [table, room] = await page.locator('table').evaluate((one) => [one.scrollWidth, one.parentElement.clientWidth]);
+    assert.ok(table <= room, `${table} px in ${room} px`);
   });
   on('cells sort by their quantity', 'paper_sweep', {}, async (page) => {
     await page.getByRole('button', { name: 'median' }).click();

@@ -62,6 +62,9 @@ void record_program(Context& context, RecordOptions& options) {
                          "for example: aaco record -- python3 train.py",
                          {}});
   options.request.relay = &relay_signals();
+  options.request.beside_command = [&context](std::string_view text) {
+    if (!context.progress_file.empty()) context.progress(text);
+  };
   const auto outcome = workflows::record(options.request, make_services(context));
   if (!outcome) {
     context.fail(outcome.error());

@@ -44,6 +44,22 @@ TEST(CeilingSearch, NamesAServerThatIsTheLimit) {
   EXPECT_NEAR(found.best()->received_per_second, 90'000, 1'000);
 }
 TEST(CeilingSearch, HasNoCeilingWhereTheClientNeverKeepsUp) { EXPECT_FALSE(search(10).best()); }
+// The search never takes more measurements than it said before.
+TEST(CeilingSearch, KnowsHowManyMeasurementsMayFollow) {
+  for (const double ceiling : {10.0, 3'000.0, 40'000.0, 130'000.0, 1e12}) {
+    CeilingSearch search(20'000);
+    int most = search.most_left();
+    EXPECT_LT(most, 30);
+    while (const auto rate = search.next()) {
+      const CeilingStep step{.planned_per_second = *rate, .received_per_second = *rate <= ceiling ? *rate : 0};
+      most -= keeps_up(step) ? 1 : 2;
+      search.add(step);
+      EXPECT_LE(search.most_left(), most) << ceiling << " at " << *rate;
+    }
+    EXPECT_EQ(search.most_left(), 0);
+    EXPECT_GE(most, 0);
+  }
+}
 TEST(CeilingSearch, EndsWhereTheClientAlwaysKeepsUp) { EXPECT_TRUE(search(1e12).best()); }
 
 TEST(KeepsUp, OnlyWithRoom) {

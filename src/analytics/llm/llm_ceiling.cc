@@ -45,6 +45,19 @@ void CeilingSearch::add(const CeilingStep& step) {
   }
 }
 
+int CeilingSearch::most_left() const {
+  CeilingSearch worst = *this;
+  int left = 0;
+  // Doubled as long as there is room above; from then on nothing is kept up with.
+  for (auto rate = worst.next(); rate && !worst.too_high_; rate = worst.next()) {
+    const bool last = 2 * *rate > kHighestPerSecond;
+    worst.add({.planned_per_second = *rate, .received_per_second = last ? 0 : *rate});
+    left += last ? 2 : 1;
+  }
+  for (auto rate = worst.next(); rate; rate = worst.next(), left += 2) worst.add({.planned_per_second = *rate});
+  return left;
+}
+
 void judge_ceiling(const Load& load, const std::optional<double>& ceiling_chunks_per_second, OwnLimit& limit) {
   if (!ceiling_chunks_per_second) return;
   const double rate = std::max(load.chunks_per_second, load.offered_tokens_per_second.value_or(0));

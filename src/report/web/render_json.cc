@@ -1,3 +1,4 @@
+#include <climits>
 #include <cmath>
 #include <map>
 #include <string>
@@ -38,11 +39,10 @@ class TextColumn {
 };
 
 // short_name: the share's own, else a shorter form where the page has no room for the whole.
-Json shares_json(const std::vector<TimeShare>& list) {
-  constexpr int kRoom = 40;
+Json shares_json(const std::vector<TimeShare>& list, int room = 40) {
   std::vector<std::string> names;
   for (const TimeShare& share : list) names.push_back(share.name);
-  names = names_for(names, kRoom);
+  names = names_for(names, room);
   Json out = Json::array();
   for (std::size_t i = 0; i < list.size(); ++i) {
     const TimeShare& share = list[i];
@@ -211,7 +211,7 @@ core::Json render_json(const ReportModel& model) {
   out.set("warnings", trace::to_json(model.session.warnings));
   out.set("metrics", trace::to_json(model.metrics)).set("definitions", definitions(model.definitions));
   Json time = Json::object();
-  if (!model.parts.empty()) time.set("parts", shares_json(model.parts));
+  if (!model.parts.empty()) time.set("parts", shares_json(model.parts, INT_MAX));
   if (model.time_whole != TimeWhole::iteration) time.set("whole", to_string(model.time_whole));
   if (model.time_whole == TimeWhole::trace && model.time_devices > 1) time.set("devices", model.time_devices);
   if (!model.operators.empty()) time.set("operators", shares_json(model.operators));

@@ -123,7 +123,7 @@ core::Status measure_memory(Bench& bench, const LlmSelfTestRequest& request, Llm
   if (outcome.idle_streams < request.idle_streams)
     outcome.file_limit_note = fmt::format("the limit of {} open files allows {} streams instead of {}; raise it with 'ulimit -n'",
                                           outcome.file_limit, outcome.idle_streams, request.idle_streams);
-  services.progress(fmt::format("{} open streams", outcome.idle_streams));
+  services.progress(fmt::format("part 1 of 2: {} open streams, about {} s", outcome.idle_streams, kIdleSeconds));
   const auto each = static_cast<double>(request.idle_tokens_per_second);
   AACO_ASSIGN(const auto stage,
               bench.load(outcome.idle_streams, each, request.idle_tokens_per_second * kIdleSeconds, {}, services));
@@ -143,9 +143,15 @@ core::Status search_ceiling(Bench& bench, const LlmSelfTestRequest& request, Llm
                             const Services& services) {
   outcome.streams = std::min(request.streams, outcome.file_limit - kOtherFiles);
   analytics::llm::CeilingSearch search(kFirstRate);
+  const std::int64_t begin_ns = core::monotonic_ns();
   while (const auto rate = search.next()) {
     if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "the self-test was stopped");
-    services.progress(fmt::format("{} chunks/s", core::format_count(std::round(*rate))));
+    // Each step took as long as those before it: what is asked, and the answers that were still open then.
+    const double step_ns = outcome.steps.empty()
+                               ? static_cast<double>(kLevelNs)
+                               : static_cast<double>(core::monotonic_ns() - begin_ns) / static_cast<double>(outcome.steps.size());
+    services.progress(fmt::format("part 2 of 2: {} chunks/s, at most about {:.0f} s left", core::format_count(std::round(*rate)),
+                                  std::ceil(search.most_left() * step_ns / 1e9)));
     AACO_ASSIGN(CeilingStep step, measure_rate(bench, *rate, outcome.streams, services));
     if (!keeps_up(step)) {  // once more: other work may have taken the CPU
       outcome.steps.push_back(step);

@@ -1,5 +1,6 @@
 #include "workflows/record.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -83,6 +84,37 @@ struct Profiling {
   GpuProfileRequest pass;
 };
 
+// Tells once per second how long the recording has lasted and, where it has an end, how much is left.
+class Elapsed {
+ public:
+  Elapsed(std::string name, const RecordRequest& request, const Services& services)
+      : name_(std::move(name)),
+        duration_(request.duration),
+        tell_(request.process_id ? services.progress : request.beside_command) {}
+
+  void look() {
+    const std::int64_t second = (core::monotonic_ns() - begin_ns_) / kSecondNs;
+    if (second == told_) return;
+    told_ = second;
+    const std::string whole = duration_ ? " of " + core::format_duration(static_cast<double>(duration_->count())) : "";
+    std::string text = fmt::format("recording {}: {} s{}", name_, second, whole);
+    if (duration_ && duration_->count() > second * kSecondNs) {
+      const std::int64_t left_ns = duration_->count() - second * kSecondNs;
+      text += fmt::format(", {}, {} s left",
+                          core::format_percent(1 - static_cast<double>(left_ns) / static_cast<double>(duration_->count())),
+                          (left_ns + kSecondNs - 1) / kSecondNs);
+    }
+    tell_(text);
+  }
+
+ private:
+  static constexpr std::int64_t kSecondNs = 1'000'000'000;
+  std::string name_;
+  std::optional<core::Nanoseconds> duration_;
+  std::function<void(std::string_view)> tell_;
+  std::int64_t begin_ns_ = core::monotonic_ns(), told_ = -1;
+};
+
 // --profile needs a GPU profiler that can wrap the command.
 core::Result<std::optional<Profiling>> profiling_for(const RecordRequest& request, const Services& services) {
   if (!request.profile) return std::optional<Profiling>();
@@ -143,13 +175,14 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   }
   isolation.step_out();
   const std::int64_t observed = child ? child->pid() : *request.process_id;
-  LiveRecord live(services.paths.sessions, draft.manifest(),
-                  request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0]));
+  const std::string name = request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0]);
+  LiveRecord live(services.paths.sessions, draft.manifest(), name);
   live.phase("recording");
   Telemetry telemetry(observed, request.telemetry_period);
   AACO_TRY(telemetry.start());
   telemetry.resume();
   PythonWatch python(observed);
+  Elapsed elapsed(name, request, services);
   const auto drain = [&] {
     telemetry.drain(draft.sink());
     if (plane) plane->drain(draft.sink());
@@ -157,6 +190,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
     if (hooked) hooked->drain(draft.sink());
     ranges.drain(draft.sink());
     python.look();
+    elapsed.look();
   };
   std::optional<CpuTotal> total;
   if (child) {
@@ -168,6 +202,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
     wait_for_process(*request.process_id, request, services, drain, interrupted);
   const std::int64_t end = core::monotonic_ns();
   live.phase("writing the session");
+  services.progress("writing the session");
   isolation.leave(draft);
   if (child && !interrupted && request.duration && end - begin >= request.duration->count())
     draft.warn("record.command_ended",
@@ -183,7 +218,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   if (hooked) hooked->finish(observed, draft);
   if (auto marked = ranges.finish(draft.sink()); !marked.source.empty()) draft.manifest().accounts.push_back(std::move(marked));
   trace::Outcome& what = draft.manifest().outcome;
-  what.model = request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0]);
+  what.model = name;
   what.process_id = observed;
   if (child) what.exit_code = outcome.exit_code;
   what.wall_ns = end - begin;

@@ -1,8 +1,12 @@
 #include "workflows/sweep.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
+#include "core/clock.h"
 #include "core/files.h"
 #include "workflows/session_draft.h"
 
@@ -51,11 +55,24 @@ struct Points {
   }
 };
 
+// Says before what a case does which one it is, and how long all of them will still take by what the earlier ones took.
+Services counting(const Services& services, std::size_t done, std::size_t whole, std::int64_t spent_ns) {
+  std::string before = fmt::format("case {} of {}", done + 1, whole);
+  if (done > 0) {
+    const double left_ns = static_cast<double>(spent_ns) / static_cast<double>(done) * static_cast<double>(whole - done);
+    before += fmt::format(" (about {:.0f} s left in all)", std::ceil(left_ns / 1e9));
+  }
+  Services counted = services;
+  counted.progress = [before, &services](std::string_view text) { services.progress(before + ": " + std::string(text)); };
+  return counted;
+}
+
 Points try_all(const std::vector<RunRequest>& requests, SessionDraft& draft, const Services& services) {
   Points points;
+  const std::int64_t begin_ns = core::monotonic_ns();
   for (const RunRequest& one : requests) {
     if (services.stopping()) break;
-    auto run_outcome = run(one, services);
+    auto run_outcome = run(one, counting(services, points.tried.size(), requests.size(), core::monotonic_ns() - begin_ns));
     SweepPoint point{one, {}, {}, {}, {}};
     if (run_outcome) {
       point.session_id = run_outcome->manifest.id.text;

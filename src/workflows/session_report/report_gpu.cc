@@ -23,7 +23,8 @@ namespace {
 using core::Json;
 using report::TimeShare;
 
-constexpr double kMuchLonger = 1.2;  // than the span of the device's work: then the headline says so
+constexpr double kMuchLonger = 1.2;    // than the span of the device's work: then the headline says so
+constexpr std::size_t kHeadlines = 3;  // a page adds the hardware efficiency
 constexpr std::size_t kShownKernels = 200;
 constexpr std::size_t kGaps = 50;
 constexpr std::size_t kCauses = 50;
@@ -340,7 +341,8 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
         fmt::format("{}{} is busy for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "",
                     name, core::format_percent(lowest),
                     core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
-                    model.why.empty() ? in_words((*idlest)["bound"]["limit"].text()) : in_sentence(model.why.front().title)) +
+                    model.why.empty() ? in_words((*idlest)["bound"]["limit"].text())
+                                      : in_sentence(model.why.front().title) + model.why_cause) +
         outside_span(model, find_metric(model.metrics, "gpu.span_ns", number)->value) +
         straggler_of(model.session.outcome.gpu["straggler"]);
   const double total = sum_of(model, "gpu.kernel_sum_ns");
@@ -349,8 +351,12 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   const double coverage = total > 0 ? attributed / total : 0;
   verdict.confidence = confidence_of(model.why) + fmt::format("; {} of the kernel time is attributed to an operator or range",
                                                               core::format_percent(coverage));
-  for (const char* id : {"gpu.active_ratio", "gpu.idle_ns", "launch.tax"})
-    if (find_metric(model.metrics, id, number)) verdict.headline_metrics.emplace_back(id);
+  // Of marked steps first: what one compares between traces.
+  for (const char* id : {"latency.p50_ns", "throughput.items_per_second"})
+    if (find_metric(model.metrics, id)) verdict.headline_metrics.emplace_back(id);
+  for (const char* id : {"gpu.busy_ns", "gpu.idle_ns", "gpu.active_ratio"})
+    if (verdict.headline_metrics.size() < kHeadlines && find_metric(model.metrics, id, number))
+      verdict.headline_metrics.emplace_back(id);
   return verdict;
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include "analytics/advice.h"
@@ -62,6 +64,30 @@ void fill_gain(const Json& recommendation, report::Statement& advice) {
   advice.gain_interval = trace::Interval{least, *most};
 }
 
+// Whole words only.
+void replace_word(std::string& text, std::string_view word, std::string_view name) {
+  const auto in_word = [&text](std::size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;) {
+    const bool whole = !(at > 0 && in_word(at - 1)) && !in_word(at + word.size());
+    if (whole) text.replace(at, word.size(), name);
+    at += whole ? name.size() : word.size();
+  }
+}
+
+// A command to paste: with this session's id, and its model where the name needs no quotes.
+std::string with_names(std::string command, const report::ReportModel& model) {
+  const std::string& name = model.session.outcome.model;
+  const auto plain = [](char one) {
+    return std::isalnum(static_cast<unsigned char>(one)) != 0 || std::string_view("._-/").find(one) != std::string_view::npos;
+  };
+  if (model.session.kind == "run" && !name.empty() && name.front() != '-' && std::ranges::all_of(name, plain))
+    replace_word(command, "MODEL", name);
+  replace_word(command, "SESSION", model.session.id.text);
+  return command;
+}
+
 }  // namespace
 
 std::string_view cause_label(std::string_view class_id, const Json& cause) {
@@ -79,9 +105,12 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   why.title = decided ? "Limited by " + std::string(document["title"].text()) : "Bottleneck not determined";
   why.text = document["meaning"].text();
   if (decided) why.confidence_ratio = document["confidence"].as_f64();
-  if (const Json& cause = document["cause"]; const auto share = cause["span_share_ratio"].as_f64())
-    why.text += fmt::format(" {}: {} ({} of the trace).", cause_label(why.id, cause), cause["title"].text(),
-                            core::format_percent(*share));
+  if (const Json& cause = document["cause"]; const auto share = cause["span_share_ratio"].as_f64()) {
+    const std::string named = fmt::format("{} ({} of the trace)", cause["title"].text(), core::format_percent(*share));
+    why.text += fmt::format(" {}: {}.", cause_label(why.id, cause), named);
+    if (decided && cause["id"].text() != "unknown")
+      model.why_cause = cause_label(why.id, cause) == "Cause" ? ": " + named : "; largest avoidable part: " + named;
+  }
   for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
   const auto& ranking = document["ranking"].items();
   const bool guess = !ranking.empty() && ranking[0]["class"].text() != analytics::bottleneck::kUnknownKernels;
@@ -104,7 +133,8 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
     if (const auto whole = one["gain_of"].text(); advice.gain_ratio && whole != "the latency") advice.gain_of = whole;
     advice.confidence_ratio = one["confidence"].as_f64();
     advice.evidence.emplace_back(one["basis"].text());
-    if (const auto command = one["command"].text(); !command.empty()) advice.evidence.push_back("try: " + std::string(command));
+    if (const auto command = one["command"].text(); !command.empty())
+      advice.evidence.push_back("try: " + with_names(std::string(command), model));
     model.advice.push_back(std::move(advice));
   }
   return {};

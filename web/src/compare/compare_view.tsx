@@ -8,7 +8,7 @@ import { Downloads } from '../components/downloads.tsx';
 import { ThemeSwitch } from '../components/theme_switch.tsx';
 import { TipLayer } from '../components/tip.tsx';
 import { duration, percent, plural, prose, roundPercent, text as quantityText } from '../format/quantity.ts';
-import { type KernelChange, type MetricVerdict, metricName, type NodeChange, type NodePairs, type RootCause, type Verdict } from '../model/verdict.ts';
+import { type Cause, type KernelChange, type MetricVerdict, metricName, type NodeChange, type NodePairs, type RootCause, type Verdict } from '../model/verdict.ts';
 import { Forest, signedPercent, valueText } from './forest.tsx';
 import { Overlay } from './overlay.tsx';
 import { signedDuration, Waterfall } from './parts.tsx';
@@ -77,11 +77,22 @@ function Changed({ verdict }: { verdict: Verdict }) {
   );
 }
 
-function Why({ cause }: { cause: RootCause }) {
+// What a decomposition is of.
+const kOf: Record<string, string> = { kernels: 'step in kernels', mean: 'call (mean)', median: 'call (median)' };
+// Causes of runs have a probability, those of traces a share of the difference, and single ones of a step that is inconclusive a p-value.
+const kOfRuns = ['mean', 'median'];
+
+function Sure({ cause, of }: { cause: Cause; of?: string }) {
+  const share = of !== undefined && !kOfRuns.includes(of);
+  if (cause.probability_ratio !== undefined) return <span class="sure"><span class="quiet">{share ? 'share' : 'probability'}</span> <Meter ratio={cause.probability_ratio} label={share ? 'Share of the explained difference' : 'Probability'} /></span>;
+  return cause.p_holm === undefined ? null : <span class="sure" title="Probability of such a difference by chance, corrected for the number of causes tested"><span class="quiet">p-value (Holm)</span> {quantityText(cause.p_holm, '')}</span>;
+}
+
+function Why({ cause, suspected }: { cause: RootCause; suspected?: string | null }) {
   const { decomposition: whole, causes = [], chain = [] } = cause;
-  const known = causes.filter((one) => one.probability_ratio >= 0.01).slice(0, 5);
+  const known = causes.filter((one) => (one.probability_ratio ?? 1) >= 0.01).slice(0, 5);
   return (
-    <Section id="why" title="Why" lead={whole && prose(`A takes ${duration(whole.baseline_ns)}, B ${duration(whole.candidate_ns)} per ${cause.of === 'kernels' ? 'step in kernels' : cause.of ?? 'call'}. The parts add up to the difference.`)}>
+    <Section id="why" title="Why" lead={whole && prose(`A takes ${duration(whole.baseline_ns)}, B ${duration(whole.candidate_ns)} per ${kOf[cause.of ?? ''] ?? cause.of ?? 'call'}. The parts add up to the difference.`)}>
       {whole && <Waterfall parts={whole.parts} unexplainedNs={whole.unexplained_ns} deltaNs={whole.delta_ns} />}
       {known.length > 0 && (
         <ol class="statements">
@@ -89,9 +100,9 @@ function Why({ cause }: { cause: RootCause }) {
             <li key={one.cause}>
               <div class="statement-head">
                 <h3>{prose(one.title)}</h3>
-                <span class="sure"><span class="quiet">{whole && cause.of ? 'share' : 'probability'}</span> <Meter ratio={one.probability_ratio} label={cause.of ? 'Share of the explained difference' : 'Probability'} /></span>
+                <Sure cause={one} of={cause.of} />
               </div>
-              <ul class="evidence" aria-label="Evidence">{one.evidence.map((line, index) => <li key={index}>{prose(line)}</li>)}</ul>
+              <ul class="evidence" aria-label="Evidence">{(one.evidence ?? (suspected ? [suspected] : [])).map((line, index) => <li key={index}>{prose(line)}</li>)}</ul>
             </li>
           ))}
         </ol>
@@ -188,7 +199,7 @@ function sectionsOf(verdict: Verdict): Shown[] {
   const add = (id: string, title: string, body: ComponentChildren) => list.push({ id, title, body });
   if (verdict.statistics.length > 0) add('metrics', 'Metrics', <Metrics verdict={verdict} />);
   if (verdict.distributions) add('distributions', 'Distributions', <Section id="distributions" title="Distributions"><Overlay of={verdict.distributions} /></Section>);
-  if (verdict.root_cause) add('why', 'Why', <Why cause={verdict.root_cause} />);
+  if (verdict.root_cause) add('why', 'Why', <Why cause={verdict.root_cause} suspected={verdict.suspected_cause} />);
   if (verdict.kernels) add('kernels', 'Kernels', <Kernels kernels={verdict.kernels} />);
   if (verdict.nodes) add('nodes', 'Nodes', <Nodes nodes={verdict.nodes} />);
   if (verdict.differences.length > 0) add('changed', 'What differs', <Changed verdict={verdict} />);

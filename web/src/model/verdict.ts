@@ -37,9 +37,10 @@ export interface Part {
 export interface Cause {
   cause: string;
   title: string;
-  probability_ratio: number;
-  share_ratio: number;
-  evidence: string[];
+  probability_ratio?: number; // of the causes of a run; those of a trace's steps have a p-value
+  p_holm?: number;
+  share_ratio?: number;
+  evidence?: string[];
 }
 
 export interface RootCause {

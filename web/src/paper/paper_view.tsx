@@ -10,43 +10,71 @@ import { CurveChart } from './curve_chart.tsx';
 import { cellValue, type Paper, type PaperSection, type PaperTable } from './paper.ts';
 
 const kLong = 44; // characters of a cell that may wrap
+const kManyColumns = 9; // from which on a table is set smaller, and cells of more than kShort characters may take two lines
+const kShort = 12;
 const kNarrowColumns = 5; // of a table on a phone
 
 const kBar = /^[\u2588-\u258f]+$/; // a bar drawn with characters, for a terminal
 const kUnits: Record<string, string> = { j: 'J', w: 'W', gflop: 'GFLOP', tflop: 'TFLOP', gpu: 'GPU', gpus: 'GPUs', kv: 'KV', ttft: 'TTFT', tpot: 'TPOT', e2el: 'E2EL' };
 
 // Headings for a terminal are in capitals; here only units and abbreviations are.
-export const headingOf = (title: string): string => (/^[A-Z0-9 %/#()]+$/.test(title) ? title.toLowerCase().replace(/[a-z0-9]+/g, (word) => kUnits[word] ?? word) : title);
+export const headingOf = (title: string): string => (/^[A-Z0-9 %/#().]+$/.test(title) ? title.toLowerCase().replace(/[a-z0-9]+/g, (word) => kUnits[word] ?? word) : title);
 
 const barLength = (text: string): number => [...text].reduce((sum, one) => sum + (0x2590 - (one.codePointAt(0) ?? 0)) / 8, 0);
 
-function columnsOf(table: PaperTable): Column<string[]>[] {
-  return table.header.map((title, at) => {
-    const numeric = table.numeric[at] ?? false;
-    if (table.rows.length > 0 && table.rows.every((row) => row[at] === '' || kBar.test(row[at] ?? ''))) {
-      const longest = Math.max(1, ...table.rows.map((row) => barLength(row[at] ?? '')));
-      return { key: String(at), title, cell: (row) => <span class="paper-bar" aria-hidden="true"><span class="bar s0" style={{ width: `${(100 * barLength(row[at] ?? '')) / longest}%` }} /></span> };
-    }
-    return {
-      key: String(at),
-      title: headingOf(title),
-      align: numeric ? 'right' : undefined,
-      narrow: at >= kNarrowColumns,
-      value: (row) => {
-        const text = row[at] ?? '';
-        const value = cellValue(text);
-        return numeric ? (Number.isNaN(value) ? -Infinity : value) : text;
-      },
-      cell: (row) => <span class={(row[at] ?? '').length > kLong ? 'break' : 'nowrap'}>{prose(row[at] ?? '')}</span>,
-    };
-  });
+// Nothing empty is drawn: a column without a value in any row is left out.
+const hasValue = (table: PaperTable, at: number): boolean => table.rows.length === 0 || table.rows.some((row) => !['', '-', '\u2013'].includes(row[at] ?? ''));
+
+const kRowsAlike = 3; // from which on what is the same in all of them is said once
+
+// The columns of words that are the same in every row of a table with many of them.
+export function alikeIn(table: PaperTable): number[] {
+  const shown = table.header.map((_, at) => at).filter((at) => hasValue(table, at));
+  if (shown.length < kManyColumns || table.rows.length < kRowsAlike) return [];
+  return shown.filter((at) => at > 0 && !table.numeric[at] && table.rows.every((row) => row[at] === table.rows[0]?.[at] && !kBar.test(row[at] ?? '')));
+}
+
+function columnsOf(table: PaperTable, alike: number[]): Column<string[]>[] {
+  const shown = table.header.map((_, at) => at).filter((at) => hasValue(table, at) && !alike.includes(at));
+  return shown.map((at) => columnOf(table, table.header[at] ?? '', at, shown.length >= kManyColumns));
+}
+
+function columnOf(table: PaperTable, title: string, at: number, many: boolean): Column<string[]> {
+  const numeric = table.numeric[at] ?? false;
+  if (table.rows.length > 0 && table.rows.every((row) => row[at] === '' || kBar.test(row[at] ?? ''))) {
+    const longest = Math.max(1, ...table.rows.map((row) => barLength(row[at] ?? '')));
+    return { key: String(at), title, cell: (row) => <span class="paper-bar" aria-hidden="true"><span class="bar s0" style={{ width: `${(100 * barLength(row[at] ?? '')) / longest}%` }} /></span> };
+  }
+  return {
+    key: String(at),
+    title: headingOf(title),
+    align: numeric ? 'right' : undefined,
+    narrow: at >= kNarrowColumns,
+    value: (row) => {
+      const text = row[at] ?? '';
+      const value = cellValue(text);
+      return numeric ? (Number.isNaN(value) ? -Infinity : value) : text;
+    },
+    cell: (row) => <span class={(row[at] ?? '').length > kLong ? 'break' : many && (row[at] ?? '').length > kShort ? '' : 'nowrap'}>{prose(row[at] ?? '')}</span>,
+  };
+}
+
+function Rows({ table, caption }: { table: PaperTable; caption: string }) {
+  const alike = alikeIn(table);
+  const columns = columnsOf(table, alike);
+  return (
+    <div class={columns.length >= kManyColumns ? 'many' : undefined}>
+      {alike.length > 0 && <p class="lead">In every row: {prose(alike.map((at) => `${headingOf(table.header[at] ?? '')} ${table.rows[0]?.[at] ?? ''}`).join('; '))}</p>}
+      <DataTable caption={caption} rows={table.rows} columns={columns} rowKey={(row, index) => `${index} ${row[0]}`} filterText={(row) => row.join(' ')} page={40} />
+    </div>
+  );
 }
 
 function Part({ section, id, shown }: { section: PaperSection; id: string; shown: string }) {
   return (
     <Section id={id} title={shown}>
       <Facts facts={section.facts} />
-      {section.table && <DataTable caption={shown} rows={section.table.rows} columns={columnsOf(section.table)} rowKey={(row, index) => `${index} ${row[0]}`} filterText={(row) => row.join(' ')} page={40} />}
+      {section.table && <Rows table={section.table} caption={shown} />}
       {section.lines.length > 0 && <ul class="evidence">{section.lines.map((line, index) => <li key={index}>{prose(line)}</li>)}</ul>}
     </Section>
   );

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Patterns } from '../charts/patterns.tsx';
 import { Contents } from '../components/contents.tsx';
 import type { SectionInfo } from '../components/section.tsx';
@@ -37,11 +37,12 @@ function saveJson(report: Report): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-// Printing shows what the reader unfolded, and every fold's content.
+// Printing shows every fold's content; a flame graph, which is drawn on opening, where the reader opened it. Registered before the
+// page's load event ends: Chromium prints to PDF right after it.
 function useOpenForPrint(): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opened: HTMLDetailsElement[] = [];
-    const before = () => document.querySelectorAll<HTMLDetailsElement>('details:not([open])').forEach((one) => { one.open = true; opened.push(one); });
+    const before = () => document.querySelectorAll<HTMLDetailsElement>('details:not([open]):not(.flame-fold)').forEach((one) => { one.open = true; opened.push(one); });
     const after = () => opened.splice(0).forEach((one) => { one.open = false; });
     window.addEventListener('beforeprint', before);
     window.addEventListener('afterprint', after);

@@ -8,6 +8,7 @@ const kParts = 5;
 const kFixes = 3;
 const kDominant = 0.85; // of a level: its contents say more
 const kTry = /^try:\s*/;
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 // The first level that tells something: a part that fills nearly everything is opened.
 function levelOf(entries: Entry[]): Entry[] {
@@ -27,7 +28,7 @@ function Times({ entries }: { entries: Entry[] }) {
         {rest > total * 0.002 && <span class="s7" style={{ flexGrow: rest / total, flexBasis: 0 }} />}
       </div>
       <ul class="glance-parts">
-        {shown.map((one) => <li key={one.key}><i class={`swatch s${one.slot}`} /><Name text={one.share?.short_name ?? one.name} whole={one.name} mono={one.level !== 'part'} /><span class="nowrap">{percent(one.share_ratio)}</span><span class="nowrap quiet">{duration(one.total_ns)}</span></li>)}
+        {shown.map((one) => <li key={one.key}><i class={`swatch s${one.slot}`} /><Name text={one.share?.short_name ?? (one.level === 'part' ? capital(one.name) : one.name)} whole={one.name} mono={one.level !== 'part'} /><span class="nowrap">{percent(one.share_ratio)}</span><span class="nowrap quiet">{duration(one.total_ns)}</span></li>)}
       </ul>
       <p class="glance-more"><a href="#time">All {entries.length > kParts ? `${entries.length} parts` : 'details'}</a></p>
     </>
@@ -49,7 +50,7 @@ function Fix({ report, fix }: { report: Report; fix: Statement }) {
   const command = fix.evidence?.find((one) => kTry.test(one))?.replace(kTry, '');
   return (
     <li>
-      <div class="glance-fix"><strong>{prose(fix.title)}</strong> <span class="glance-gain">{prose(saved(report, fix))}</span></div>
+      <div class="glance-fix"><strong>{prose(capital(fix.title))}</strong> <span class="glance-gain">{prose(saved(report, fix))}</span></div>
       {fix.confidence_ratio !== undefined && <span class="sure"><span class="quiet">confidence</span> <Meter ratio={fix.confidence_ratio} label="Confidence" /></span>}
       {command && <code class="glance-command">{command}</code>}
     </li>

@@ -79,7 +79,7 @@ const part = (value: number | undefined) => (value === undefined ? '' : percent(
 function RateTable({ title, noun, rates }: { title: string; noun: string; rates: Rate[] }) {
   if (rates.length === 0) return null;
   return (
-    <ScrollBox label={title}><table class="fact-table whole-words">
+    <ScrollBox label={title}><table class="fact-table whole-words rate-table">
       <caption class="left quiet">{title}{rates.length > kRows ? `, top ${kRows} by time` : ''}</caption>
       <thead><tr>
         <th scope="col">{noun}</th><th scope="col">data type</th><th scope="col">time</th>
