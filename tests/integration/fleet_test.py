@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -327,6 +328,22 @@ class ClickHouse(program.ProgramTest):
             second.start()
         self.assertEqual(self.on('fleet', count), whole)
 
+    def test_hung_shard_is_named_at_once(self):
+        self.assertEqual(self.push('--all', '--to', 'fleet').code, 0)
+        count = 'SELECT count(*) AS n FROM rocprof_kernels'
+        whole = self.on('fleet', count)
+        second = self.cluster.shards[1]
+        second.process.send_signal(signal.SIGSTOP)
+        try:
+            for command in (['query', '--on', 'fleet', count], ['fleet', 'status', 'fleet'], ['history', 'p50', '--on', 'fleet']):
+                hung = self.aaco(*command, AACO_FLEET=str(self.config))
+                self.assertEqual(hung.code, 3, hung.errors)
+                self.assertIn(f'127.0.0.1:{second.http} accepts connections but does not answer', hung.errors)
+                self.assertIn('stop or restart that server', hung.errors)
+        finally:
+            second.process.send_signal(signal.SIGCONT)
+        self.assertEqual(self.on('fleet', count), whole)
+
     def test_telemetry_gives_the_same_answers(self):
         telemetry = self.folder / 'telemetry'
         written = self.aaco('lab', 'fleet', '--nodes', 16, '--days', 1, '--devices', 2, '--fault', 'slow_gpu:0.3', '--out', telemetry)
@@ -364,6 +381,7 @@ class ClickHouse(program.ProgramTest):
         self.refused(self.push('latest', '--to', f'clickhouse://127.0.0.1:{shard.http}/newer'), 3, 'version 99')
         self.refused(self.aaco('query', '--on', f'clickhouse://127.0.0.1:{shard.http}/newer', 'SELECT 1'), 3, 'version 99')
         self.refused(self.aaco('fleet', 'status', f'clickhouse://127.0.0.1:{shard.http}/newer'), 3, 'version 99')
+        self.refused(self.aaco('history', 'p50', '--on', f'clickhouse://127.0.0.1:{shard.http}/newer'), 3, 'version 99')
 
     def test_refusals(self):
         self.assertEqual(self.push('latest', '--to', self.alone).code, 0)

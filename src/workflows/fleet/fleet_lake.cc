@@ -124,7 +124,6 @@ std::set<std::string> copied_ids(const std::string& root) {
 
 core::Result<FleetLake> copy_from_fleet(const std::string& fleet, const FleetChoice& choice, const Services& services) {
   AACO_ASSIGN(const auto server, find_fleet(fleet, services));
-  AACO_TRY(tracelake::check_remote(server));
   FleetLake out{services, {}, {}};
   AACO_ASSIGN(const auto sessions, fleet_sessions(fleet, "", out.missing, services));
   AACO_ASSIGN(const Chosen chosen, choose(choice, sessions, fleet, out.notes));
