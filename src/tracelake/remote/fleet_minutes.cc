@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <future>
 
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "tracelake/engine/schema.h"
+#include "tracelake/engine/slots.h"
 #include "tracelake/fleet/cell_collector.h"
 #include "tracelake/remote.h"
 #include "tracelake/remote/sip_hash.h"
@@ -17,6 +19,8 @@ namespace aaco::tracelake {
 namespace {
 
 constexpr std::string_view kMinutesTable = "fleet_minutes";
+constexpr std::string_view kSlotsTable = "fleet_slots";
+constexpr std::size_t kMaxRepeatedNodes = 500;  // beyond it, one pass over the minutes of all nodes is quicker
 constexpr std::int64_t kMinuteOfRowsNs = 60'000'000'000;
 constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfRowsNs;
 constexpr std::int64_t kRowsPerChunk = 300'000;
@@ -85,13 +89,17 @@ std::int64_t time_of_chunk(const FleetExtent& extent) {
 
 class RemoteFleet final : public FleetSource {
  public:
-  explicit RemoteFleet(RemoteServer server)
-      : server_(std::move(server)), table_(remote::whole_name(server_.target(), std::string(kMinutesTable))) {}
+  RemoteFleet(RemoteServer server, bool has_slots)
+      : server_(std::move(server)),
+        table_(remote::whole_name(server_.target(), std::string(kMinutesTable))),
+        slots_(has_slots ? remote::whole_name(server_.target(), std::string(kSlotsTable)) : "") {}
 
   core::Result<FleetExtent> extent() override {
     AACO_ASSIGN(
         const std::string reply,
-        server_.run("SELECT count(), uniqExact(node), min(minute_unix_ns), max(minute_unix_ns) FROM " + table_, settings()));
+        server_.run(slots_.empty() ? "SELECT count(), uniqExact(node), min(minute_unix_ns), max(minute_unix_ns) FROM " + table_
+                                   : "SELECT countMerge(copies), uniqExact(node), minMerge(first), maxMerge(last) FROM " + slots_,
+                    settings()));
     const auto cells = split_cells(core::trim(reply));
     if (cells.size() != 4) return core::fail(core::ErrorCode::invalid_input, "ClickHouse answered in another format");
     const auto whole = [&](std::size_t i) { return core::parse_i64(cells[i].value_or("0")).value_or(0); };
@@ -104,34 +112,103 @@ class RemoteFleet final : public FleetSource {
   }
 
   core::Result<std::vector<std::string>> nodes() override {
-    AACO_ASSIGN(const std::string reply, server_.run("SELECT DISTINCT node FROM " + table_ + " ORDER BY node", settings()));
-    std::vector<std::string> out;
-    for (const std::string_view line : core::split_lines(reply)) out.push_back(split_cells(line).front().value_or(""));
-    return out;
+    return nodes_of(fmt::format("SELECT DISTINCT node FROM {} ORDER BY node", slots_.empty() ? table_ : slots_));
   }
 
   core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
-                                        std::int64_t bin_ns) override {
+                                        std::int64_t bin_ns, const std::string& node) override {
     trace::FleetCells out{first_unix_ns, bin_ns, bins, {}, {}, {}};
     fleet::CellCollector collector(out);
-    const std::int64_t end = first_unix_ns + bins * bin_ns;
-    const std::int64_t stride = std::max(bin_ns, kDayOfMinutesNs / bin_ns * bin_ns);
-    for (std::int64_t from = first_unix_ns; from < end; from += stride) {
-      AACO_ASSIGN(const std::string reply, server_.run(fleet_cells_sql(SqlDialect::clickhouse, table_, group, first_unix_ns,
-                                                                       bin_ns, from, std::min(end, from + stride)),
-                                                       settings()));
-      for (const std::string_view line : core::split_lines(reply)) {
-        const auto cells = split_cells(line);
-        if (cells.size() < 10) return core::fail(core::ErrorCode::invalid_input, "ClickHouse answered in another format");
-        out.cells.push_back(cell_of(cells, collector));
-      }
-    }
+    const FleetCellsRange whole{group,
+                                first_unix_ns,
+                                bin_ns,
+                                first_unix_ns,
+                                first_unix_ns + bins * bin_ns,
+                                node.empty() ? "" : "node = " + remote::text_literal(node)};
+    AACO_TRY(read_cells(whole, "{}", [&](const auto& cells) {
+      if (cells.size() < 10) return false;
+      out.cells.push_back(cell_of(cells, collector));
+      return true;
+    }));
+    return out;
+  }
+
+  core::Result<FleetNodeMeans> node_means(std::size_t column, std::int64_t first_unix_ns, std::int32_t bins,
+                                          std::int64_t bin_ns) override {
+    const FleetCellsRange whole{
+        trace::kFleetColumns[column].group, first_unix_ns, bin_ns, first_unix_ns, first_unix_ns + bins * bin_ns, ""};
+    const std::string mean = fmt::format("m{}", trace::place_in_group(column));
+    FleetNodeMeans out;
+    AACO_TRY(read_cells(whole, "SELECT node, bin, avg(" + mean + ") FROM ({}) WHERE isNotNull(" + mean + ") GROUP BY node, bin",
+                        [&](const auto& cells) {
+                          if (cells.size() != 3) return false;
+                          const auto bin = core::parse_i64(cells[1].value_or("")).value_or(-1);
+                          auto& series = out[cells[0].value_or("")];
+                          series.resize(static_cast<std::size_t>(bins));
+                          if (bin >= 0 && bin < bins && cells[2])
+                            series[static_cast<std::size_t>(bin)] = core::parse_f64(*cells[2]);
+                          return true;
+                        }));
     return out;
   }
 
   [[nodiscard]] std::vector<std::string> missing() const override { return server_.missing_shards(); }
 
  private:
+  using Row = std::vector<std::optional<std::string>>;
+
+  core::Result<std::vector<std::string>> nodes_of(const std::string& sql) {
+    AACO_ASSIGN(const std::string reply, server_.run(sql, settings()));
+    std::vector<std::string> out;
+    for (const std::string_view line : core::split_lines(reply)) out.push_back(split_cells(line).front().value_or(""));
+    return out;
+  }
+
+  // Rows of `around` with the query of the cells in place of {}, a day after another. Slots of nodes no row of which came twice,
+  // minutes of the others: every answer counts a minute once.
+  core::Status read_cells(FleetCellsRange range, std::string_view around, const std::function<bool(const Row&)>& take) {
+    const std::int64_t end = range.to_unix_ns;
+    const std::int64_t stride = std::max(range.bin_ns, kDayOfMinutesNs / range.bin_ns * range.bin_ns);
+    const bool fits =
+        !slots_.empty() && range.bin_ns % trace::kFleetSlotNs == 0 && range.origin_unix_ns % trace::kFleetSlotNs == 0;
+    for (; range.from_unix_ns < end; range.from_unix_ns += stride) {
+      range.to_unix_ns = std::min(end, range.from_unix_ns + stride);
+      std::vector<std::string> repeated;
+      if (fits) {
+        AACO_ASSIGN(repeated, nodes_of(fleet_repeated_nodes_sql(slots_, range)));
+        if (repeated.size() > kMaxRepeatedNodes) {
+          AACO_TRY(read_rows(fleet_cells_sql(SqlDialect::clickhouse, table_, range), around, take));
+          continue;
+        }
+        AACO_TRY(read_rows(fleet_slot_cells_sql(slots_, without(range, repeated)), around, take));
+      }
+      if (!fits || !repeated.empty())
+        AACO_TRY(read_rows(fleet_cells_sql(SqlDialect::clickhouse, table_, fits ? only(range, repeated) : range), around, take));
+    }
+    return {};
+  }
+
+  static FleetCellsRange with(FleetCellsRange range, std::string_view condition, const std::vector<std::string>& nodes) {
+    if (nodes.empty()) return range;
+    std::string list;
+    for (const std::string& node : nodes) list += (list.empty() ? "" : ", ") + remote::text_literal(node);
+    range.of_nodes += fmt::format("{}node {} ({})", range.of_nodes.empty() ? "" : " AND ", condition, list);
+    return range;
+  }
+  static FleetCellsRange without(const FleetCellsRange& range, const std::vector<std::string>& nodes) {
+    return with(range, "NOT IN", nodes);
+  }
+  static FleetCellsRange only(const FleetCellsRange& range, const std::vector<std::string>& nodes) {
+    return with(range, "IN", nodes);
+  }
+
+  core::Status read_rows(const std::string& sql, std::string_view around, const std::function<bool(const Row&)>& take) {
+    AACO_ASSIGN(const std::string reply, server_.run(core::replace_all(std::string(around), "{}", sql), settings()));
+    for (const std::string_view line : core::split_lines(reply))
+      if (!take(split_cells(line))) return core::fail(core::ErrorCode::invalid_input, "ClickHouse answered in another format");
+    return {};
+  }
+
   static std::map<std::string, std::string> settings() { return {{"skip_unavailable_shards", "1"}}; }
 
   static trace::FleetCell cell_of(const std::vector<std::optional<std::string>>& cells, fleet::CellCollector& collector) {
@@ -153,7 +230,7 @@ class RemoteFleet final : public FleetSource {
   }
 
   RemoteServer server_;
-  std::string table_;
+  std::string table_, slots_;  // no slots: of an older version
 };
 
 }  // namespace
@@ -185,7 +262,8 @@ core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const 
 
 core::Result<std::unique_ptr<FleetSource>> open_remote_fleet(RemoteServer server) {
   AACO_TRY(check_remote(server));
-  return std::unique_ptr<FleetSource>(std::make_unique<RemoteFleet>(std::move(server)));
+  AACO_ASSIGN(const bool has_slots, has_fleet_slots(server));
+  return std::unique_ptr<FleetSource>(std::make_unique<RemoteFleet>(std::move(server), has_slots));
 }
 
 }  // namespace aaco::tracelake
