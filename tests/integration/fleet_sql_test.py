@@ -139,6 +139,22 @@ class OneSql(program.ProgramTest):
         self.assertEqual(self.bundle('diff', 'tag:one', local, fleet='spread')[0], code, errors)
         self.assertTrue(ours['verdict'])
 
+    def test_copied_bundles_are_bounded(self):
+        cache = {'XDG_CACHE_HOME': str(self.folder / 'bounded'), 'AACO_FLEET': str(self.config)}
+
+        def copied():
+            return {path.parent.name for path in (self.folder / 'bounded').rglob('session.json')}
+        one = self.rows("SELECT session_id FROM sessions WHERE tag = 'one'")[0]['session_id']
+        works = {row['session_id'] for row in self.rows("SELECT session_id FROM sessions WHERE tag = 'work'")}
+        self.assertEqual(self.aaco('roofline', '--where', 'tag=work', '--on', 'spread', **cache).code, 0)
+        self.assertLessEqual(works, copied())
+        self.assertIn(self.aaco('explain', one, '--on', 'spread', **cache).code, (0, 4))
+        self.assertLessEqual(works, copied())
+        self.assertIn(self.aaco('explain', one, '--on', 'spread', **cache, AACO_FLEET_CACHE='1').code, (0, 4))
+        self.assertIn(one, copied())
+        self.assertFalse(works & copied())
+        self.refused(self.aaco('explain', one, '--on', 'spread', **cache, AACO_FLEET_CACHE='much'), 2, 'AACO_FLEET_CACHE')
+
     def test_bundles_of_a_fleet_are_refused(self):
         def on(*arguments, fleet='spread'):
             return self.aaco(*arguments, '--on', fleet, AACO_FLEET=str(self.config), XDG_CACHE_HOME=str(self.folder / 'cache'))
