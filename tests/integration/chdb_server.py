@@ -49,13 +49,18 @@ class Engine:
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    engine = None
+    engine, rows = None, None  # and a file for what is inserted
 
     def do_POST(self):
         parameters = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query, keep_blank_values=True))
         body = self.rfile.read(int(self.headers.get('Content-Length', 0)))
-        statement = parameters['query'].encode() + b'\n' + body if 'query' in parameters else body
+        statement = body
+        if 'query' in parameters:  # data beside the statement: binary formats are read from files only
+            into, separator, form = parameters['query'].rpartition(' FORMAT ')
+            statement = f"{into} FROM INFILE '{self.rows}'{separator}{form}".encode()
         with self.engine.lock:
+            if 'query' in parameters:
+                self.rows.write_bytes(body)
             reply, error = self.engine.run(f'USE `{parameters.get("database", "default")}`'.encode(), 'TabSeparated')
             if error is None:
                 reply, error = self.engine.run(statement, parameters.get('default_format', 'TabSeparated'))
@@ -98,7 +103,7 @@ class Server:
 
 def main():
     library, folder, port = sys.argv[1:]
-    Handler.engine = Engine(library, folder)
+    Handler.engine, Handler.rows = Engine(library, folder), pathlib.Path(folder + '.rows')
     http.server.ThreadingHTTPServer(('127.0.0.1', int(port)), Handler).serve_forever()
 
 

@@ -377,7 +377,7 @@ class ClickHouse(program.ProgramTest):
     def test_slots_answer_as_minutes_do(self):
         """The engine adds minutes up to slots when they arrive. Answers are those of the files, whether rows came once, twice, or before there were slots."""
         telemetry = self.folder / 'slots'
-        written = self.aaco('lab', 'fleet', '--nodes', 12, '--days', 2, '--devices', 2, '--seed', 3, '--fault', 'thermal:0.3', '--fault', 'duplicate_rows:0.3',
+        written = self.aaco('lab', 'fleet', '--nodes', 8, '--days', 2, '--devices', 2, '--seed', 3, '--fault', 'thermal:0.3', '--fault', 'duplicate_rows:0.3',
                             '--out', telemetry)
         self.assertEqual(written.code, 0, written.errors)
 
@@ -386,7 +386,7 @@ class ClickHouse(program.ProgramTest):
         def answers(place):
             server = server_test.Server(self, 'serve', '--fleet', str(place))
             try:
-                asked = ['/heat?metric=clock_hz&hours=48', '/heat?metric=ecc_corrected&hours=24', '/heat?metric=cpu_busy_ratio&hours=2', f'/nodes/{node}?hours=48']
+                asked = ['/heat?metric=clock_hz&hours=168', '/heat?metric=ecc_corrected&hours=48', '/heat?metric=cpu_busy_ratio&hours=2', f'/nodes/{node}?hours=48']
                 documents = [server.json('/api/v1/fleet' + one)[1] for one in asked]
                 values = [dict(zip(one['nodes'], one['values'])) for one in documents[:3]] + [documents[3]['series']]
                 return values + [self.aaco('fleet', 'jobs', place, '--json', AACO_FLEET=str(self.config)).json()['jobs']]
@@ -425,7 +425,7 @@ class ClickHouse(program.ProgramTest):
         self.assertEqual(int(shard.sql('SELECT countMerge(copies) FROM rows_fleet_slots', database='slots')), rows)
         same(here, answers(place))
         # As a version without slots left it: the next push adds up what is there.
-        for table in ('fleet_slots', 'feed_fleet_slots', 'rows_fleet_slots'):
+        for table in [f'{part}fleet_{of}' for of in ('slots', 'hours') for part in ('', 'feed_', 'rows_')]:
             shard.sql(f'DROP TABLE {table}', database='slots')
         same(here, answers(place))
         shard.sql(f"INSERT INTO rows_fleet_minutes SELECT * FROM rows_fleet_minutes WHERE node = '{node}'", database='slots')
@@ -433,9 +433,10 @@ class ClickHouse(program.ProgramTest):
         empty.mkdir(exist_ok=True)
         first = shard.sql('SELECT min(minute_unix_ns) FROM rows_fleet_minutes', database='slots').strip()
         (empty / 'rows.csv').write_text(f'minute_unix_ns,node,device,metric_group\n{first},{node},0,gpu\n')
-        self.assertEqual(self.push('--telemetry', empty, '--to', place).code, 0)
+        pushed = self.push('--telemetry', empty, '--to', place)
+        self.assertEqual(pushed.code, 0, pushed.errors)
         self.assertGreater(int(shard.sql('SELECT countMerge(copies) FROM rows_fleet_slots', database='slots')), rows)
-        self.assertEqual(shard.sql('EXISTS TABLE fleet_slots', database='slots').strip(), '1')
+        self.assertEqual(shard.sql('EXISTS TABLE fleet_hours', database='slots').strip(), '1')
         same(here[:4], answers(place)[:4])
 
     def test_what_is_too_old_is_deleted(self):

@@ -10,7 +10,6 @@ namespace aaco::tracelake {
 namespace {
 
 constexpr std::string_view kMinutesTable = "fleet_minutes";
-constexpr std::string_view kSlotsTable = "fleet_slots";
 constexpr std::int64_t kMinuteOfSlotNs = 60'000'000'000;
 constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfSlotNs;
 
@@ -51,7 +50,7 @@ std::string merged_mean(std::string_view name) {
   return fmt::format("if(sumMerge({0}_count) = 0, NULL, sumMerge({0}_sum) / sumMerge({0}_count))", name);
 }
 
-std::string slots_of_minutes(const std::string& database) {
+std::string slots_of_minutes(const std::string& database, std::int64_t slot_ns) {
   std::string means = mean_states("delay", "received_unix_ns - minute_unix_ns");
   for (const trace::FleetColumn& column : trace::kFleetColumns) means += mean_states(column.name, column.name);
   const std::string bit = fmt::format("toUInt64(bitShiftLeft(1, intDiv(minute_unix_ns - slot_unix_ns, {})))", kMinuteOfSlotNs);
@@ -63,7 +62,7 @@ std::string slots_of_minutes(const std::string& database) {
       "groupBitOrState({2}) AS bits_union, minState(minute_unix_ns) AS first, maxState(minute_unix_ns) AS last{3} FROM "
       "{4}.rows_{5} "
       "GROUP BY metric_group, node, unit, work, slot_unix_ns",
-      trace::kFleetSlotNs, trace::kFleetLateNs, bit, means, database, kMinutesTable);
+      slot_ns, trace::kFleetLateNs, bit, means, database, kMinutesTable);
 }
 
 std::string slot_condition(const FleetCellsRange& range) {
@@ -74,24 +73,24 @@ std::string slot_condition(const FleetCellsRange& range) {
 
 // The view is made last: readers never see slots that lack rows of before. A row that comes meanwhile may be in its slot twice,
 // as after an interruption, which readers notice.
-core::Status prepare_slots(const RemoteServer& server) {
+core::Status prepare_slots(const RemoteServer& server, const FleetSlots& slots) {
   const RemoteTarget& target = server.target();
-  AACO_ASSIGN(const bool there, has_fleet_slots(server));
-  if (there) return {};
+  AACO_ASSIGN(const std::string there, server.run(fmt::format("EXISTS TABLE {}", slots.table)));
+  if (core::trim(there) == "1") return {};
   AACO_TRY(server.run_everywhere(
       fmt::format("CREATE TABLE IF NOT EXISTS rows_{} ({}) ENGINE = AggregatingMergeTree PARTITION BY intDiv(slot_unix_ns, {}) "
                   "ORDER BY (metric_group, node, unit, work, slot_unix_ns)",
-                  kSlotsTable, slot_columns(), kDayOfMinutesNs)));
-  const std::string rows = slots_of_minutes(target.database);
+                  slots.table, slot_columns(), kDayOfMinutesNs)));
+  const std::string rows = slots_of_minutes(target.database, slots.slot_ns);
   AACO_TRY(server.run_everywhere(
-      fmt::format("CREATE MATERIALIZED VIEW IF NOT EXISTS feed_{0} TO {1}.rows_{0} AS {2}", kSlotsTable, target.database, rows)));
-  AACO_TRY(server.run_everywhere(fmt::format("INSERT INTO rows_{} {}", kSlotsTable, rows)));
+      fmt::format("CREATE MATERIALIZED VIEW IF NOT EXISTS feed_{0} TO {1}.rows_{0} AS {2}", slots.table, target.database, rows)));
+  AACO_TRY(server.run_everywhere(fmt::format("INSERT INTO rows_{} {}", slots.table, rows)));
   if (!target.cluster.empty())
     AACO_TRY(server.run(
         fmt::format("CREATE TABLE IF NOT EXISTS all_{0} AS rows_{0} ENGINE = Distributed({1}, {2}, rows_{0}, sipHash64(node))",
-                    kSlotsTable, target.cluster, target.database)));
-  AACO_TRY(server.run(fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT * FROM {}.{}", kSlotsTable, target.database,
-                                  remote::whole_name(target, std::string(kSlotsTable)))));
+                    slots.table, target.cluster, target.database)));
+  AACO_TRY(server.run(fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT * FROM {}.{}", slots.table, target.database,
+                                  remote::whole_name(target, std::string(slots.table)))));
   return {};
 }
 
@@ -118,12 +117,16 @@ core::Status prepare_fleet_minutes(const RemoteServer& server) {
                     kMinutesTable, target.cluster, target.database)));
   AACO_TRY(server.run(fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT * FROM {}.{}", kMinutesTable, target.database,
                                   remote::whole_name(target, std::string(kMinutesTable)))));
-  return prepare_slots(server);
+  for (const FleetSlots& slots : kFleetSlots) AACO_TRY(prepare_slots(server, slots));
+  return {};
 }
 
 core::Result<bool> has_fleet_slots(const RemoteServer& server) {
-  AACO_ASSIGN(const std::string reply, server.run(fmt::format("EXISTS TABLE {}", kSlotsTable)));
-  return core::trim(reply) == "1";
+  for (const FleetSlots& slots : kFleetSlots) {
+    AACO_ASSIGN(const std::string there, server.run(fmt::format("EXISTS TABLE {}", slots.table)));
+    if (core::trim(there) != "1") return false;
+  }
+  return true;
 }
 
 std::string fleet_slot_cells_sql(std::string_view table, const FleetCellsRange& range) {
@@ -136,6 +139,14 @@ std::string fleet_slot_cells_sql(std::string_view table, const FleetCellsRange& 
       "countMerge(copies), sumMerge(late), {}{} FROM {} WHERE {} GROUP BY node, unit, work, bin "
       "ORDER BY node, unit, bin, work",
       range.origin_unix_ns, range.bin_ns, merged_mean("delay"), means, table, slot_condition(range));
+}
+
+std::string fleet_slot_means_sql(std::string_view table, const FleetCellsRange& range, std::size_t column) {
+  return fmt::format(
+      "SELECT node, bin, avg(mean) FROM (SELECT node, unit, work, intDiv(slot_unix_ns - {}, {}) AS bin, {} AS mean FROM {} WHERE "
+      "{} "
+      "GROUP BY node, unit, work, bin) WHERE isNotNull(mean) GROUP BY node, bin",
+      range.origin_unix_ns, range.bin_ns, merged_mean(trace::kFleetColumns[column].name), table, slot_condition(range));
 }
 
 std::string fleet_repeated_nodes_sql(std::string_view table, const FleetCellsRange& range) {

@@ -19,7 +19,6 @@ namespace aaco::tracelake {
 namespace {
 
 constexpr std::string_view kMinutesTable = "fleet_minutes";
-constexpr std::string_view kSlotsTable = "fleet_slots";
 constexpr std::size_t kMaxRepeatedNodes = 500;  // beyond it, one pass over the minutes of all nodes is quicker
 constexpr std::int64_t kMinuteOfRowsNs = 60'000'000'000;
 constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfRowsNs;
@@ -92,14 +91,14 @@ class RemoteFleet final : public FleetSource {
   RemoteFleet(RemoteServer server, bool has_slots)
       : server_(std::move(server)),
         table_(remote::whole_name(server_.target(), std::string(kMinutesTable))),
-        slots_(has_slots ? remote::whole_name(server_.target(), std::string(kSlotsTable)) : "") {}
+        has_slots_(has_slots) {}
 
   core::Result<FleetExtent> extent() override {
     AACO_ASSIGN(
         const std::string reply,
-        server_.run(slots_.empty() ? "SELECT count(), uniqExact(node), min(minute_unix_ns), max(minute_unix_ns) FROM " + table_
-                                   : "SELECT countMerge(copies), uniqExact(node), minMerge(first), maxMerge(last) FROM " + slots_,
-                    settings()));
+        server_.run(has_slots_ ? "SELECT countMerge(copies), uniqExact(node), minMerge(first), maxMerge(last) FROM " + hours()
+                               : "SELECT count(), uniqExact(node), min(minute_unix_ns), max(minute_unix_ns) FROM " + table_,
+                    kReading));
     const auto cells = split_cells(core::trim(reply));
     if (cells.size() != 4) return core::fail(core::ErrorCode::invalid_input, "ClickHouse answered in another format");
     const auto whole = [&](std::size_t i) { return core::parse_i64(cells[i].value_or("0")).value_or(0); };
@@ -112,7 +111,7 @@ class RemoteFleet final : public FleetSource {
   }
 
   core::Result<std::vector<std::string>> nodes() override {
-    return nodes_of(fmt::format("SELECT DISTINCT node FROM {} ORDER BY node", slots_.empty() ? table_ : slots_));
+    return nodes_of(fmt::format("SELECT DISTINCT node FROM {} ORDER BY node", has_slots_ ? hours() : table_), kReading);
   }
 
   core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
@@ -125,11 +124,16 @@ class RemoteFleet final : public FleetSource {
                                 first_unix_ns,
                                 first_unix_ns + bins * bin_ns,
                                 node.empty() ? "" : "node = " + remote::text_literal(node)};
-    AACO_TRY(read_cells(whole, "{}", [&](const auto& cells) {
-      if (cells.size() < 10) return false;
-      out.cells.push_back(cell_of(cells, collector));
-      return true;
-    }));
+    const auto slots = slots_of(whole);
+    const std::int64_t stride = std::max(bin_ns, kDayOfMinutesNs / bin_ns * bin_ns);
+    AACO_TRY(read_days(
+        whole, stride, [&](const FleetCellsRange& range) { return fleet_slot_cells_sql(*slots, range); },
+        [&](const FleetCellsRange& range) { return fleet_cells_sql(SqlDialect::clickhouse, table_, range); },
+        [&](const Row& cells) {
+          if (cells.size() < 10) return false;
+          out.cells.push_back(cell_of(cells, collector));
+          return true;
+        }));
     return out;
   }
 
@@ -137,18 +141,24 @@ class RemoteFleet final : public FleetSource {
                                           std::int64_t bin_ns) override {
     const FleetCellsRange whole{
         trace::kFleetColumns[column].group, first_unix_ns, bin_ns, first_unix_ns, first_unix_ns + bins * bin_ns, ""};
-    const std::string mean = fmt::format("m{}", trace::place_in_group(column));
+    const auto slots = slots_of(whole);
     FleetNodeMeans out;
-    AACO_TRY(read_cells(whole, "SELECT node, bin, avg(" + mean + ") FROM ({}) WHERE isNotNull(" + mean + ") GROUP BY node, bin",
-                        [&](const auto& cells) {
-                          if (cells.size() != 3) return false;
-                          const auto bin = core::parse_i64(cells[1].value_or("")).value_or(-1);
-                          auto& series = out[cells[0].value_or("")];
-                          series.resize(static_cast<std::size_t>(bins));
-                          if (bin >= 0 && bin < bins && cells[2])
-                            series[static_cast<std::size_t>(bin)] = core::parse_f64(*cells[2]);
-                          return true;
-                        }));
+    AACO_TRY(read_days(
+        whole, slots ? bins * bin_ns : std::max(bin_ns, kDayOfMinutesNs / bin_ns * bin_ns),
+        [&](const FleetCellsRange& range) { return fleet_slot_means_sql(*slots, range, column); },
+        [&](const FleetCellsRange& range) {
+          const std::string mean = fmt::format("m{}", trace::place_in_group(column));
+          return fmt::format("SELECT node, bin, avg({0}) FROM ({1}) WHERE isNotNull({0}) GROUP BY node, bin", mean,
+                             fleet_cells_sql(SqlDialect::clickhouse, table_, range));
+        },
+        [&](const Row& cells) {
+          if (cells.size() != 3) return false;
+          const auto bin = core::parse_i64(cells[1].value_or("")).value_or(-1);
+          auto& series = out[cells[0].value_or("")];
+          series.resize(static_cast<std::size_t>(bins));
+          if (bin >= 0 && bin < bins && cells[2]) series[static_cast<std::size_t>(bin)] = core::parse_f64(*cells[2]);
+          return true;
+        }));
     return out;
   }
 
@@ -157,33 +167,45 @@ class RemoteFleet final : public FleetSource {
  private:
   using Row = std::vector<std::optional<std::string>>;
 
-  core::Result<std::vector<std::string>> nodes_of(const std::string& sql) {
-    AACO_ASSIGN(const std::string reply, server_.run(sql, settings()));
+  using Settings = std::map<std::string, std::string>;
+  static inline const Settings kReading = {{"skip_unavailable_shards", "1"}};
+  // All rows of a node are on one server: groups of nodes need no merging.
+  static inline const Settings kReadingNodes = {{"skip_unavailable_shards", "1"}, {"distributed_group_by_no_merge", "1"}};
+
+  core::Result<std::vector<std::string>> nodes_of(const std::string& sql, const Settings& settings) {
+    AACO_ASSIGN(const std::string reply, server_.run(sql, settings));
     std::vector<std::string> out;
     for (const std::string_view line : core::split_lines(reply)) out.push_back(split_cells(line).front().value_or(""));
     return out;
   }
 
-  // Rows of `around` with the query of the cells in place of {}, a day after another. Slots of nodes no row of which came twice,
-  // minutes of the others: every answer counts a minute once.
-  core::Status read_cells(FleetCellsRange range, std::string_view around, const std::function<bool(const Row&)>& take) {
+  [[nodiscard]] std::string hours() const { return remote::whole_name(server_.target(), std::string(kFleetSlots[0].table)); }
+
+  // The table of the longest slots that the bins are made of; none: minutes.
+  [[nodiscard]] std::optional<std::string> slots_of(const FleetCellsRange& range) const {
+    for (const FleetSlots& slots : kFleetSlots)
+      if (has_slots_ && range.bin_ns % slots.slot_ns == 0 && range.origin_unix_ns % slots.slot_ns == 0)
+        return remote::whole_name(server_.target(), std::string(slots.table));
+    return std::nullopt;
+  }
+
+  using Sql = std::function<std::string(const FleetCellsRange&)>;
+  // Reads `stride` after `stride` of the range. Slots of nodes no row of which came twice, minutes of the others: every answer
+  // counts a minute once.
+  core::Status read_days(FleetCellsRange range, std::int64_t stride, const Sql& of_slots, const Sql& of_minutes,
+                         const std::function<bool(const Row&)>& take) {
     const std::int64_t end = range.to_unix_ns;
-    const std::int64_t stride = std::max(range.bin_ns, kDayOfMinutesNs / range.bin_ns * range.bin_ns);
-    const bool fits =
-        !slots_.empty() && range.bin_ns % trace::kFleetSlotNs == 0 && range.origin_unix_ns % trace::kFleetSlotNs == 0;
+    const auto slots = slots_of(range);
     for (; range.from_unix_ns < end; range.from_unix_ns += stride) {
       range.to_unix_ns = std::min(end, range.from_unix_ns + stride);
-      std::vector<std::string> repeated;
-      if (fits) {
-        AACO_ASSIGN(repeated, nodes_of(fleet_repeated_nodes_sql(slots_, range)));
-        if (repeated.size() > kMaxRepeatedNodes) {
-          AACO_TRY(read_rows(fleet_cells_sql(SqlDialect::clickhouse, table_, range), around, take));
-          continue;
-        }
-        AACO_TRY(read_rows(fleet_slot_cells_sql(slots_, without(range, repeated)), around, take));
+      if (!slots) {
+        AACO_TRY(read_rows(of_minutes(range), take));
+        continue;
       }
-      if (!fits || !repeated.empty())
-        AACO_TRY(read_rows(fleet_cells_sql(SqlDialect::clickhouse, table_, fits ? only(range, repeated) : range), around, take));
+      AACO_ASSIGN(const auto repeated, nodes_of(fleet_repeated_nodes_sql(*slots, range), kReadingNodes));
+      const bool too_many = repeated.size() > kMaxRepeatedNodes;
+      if (!too_many) AACO_TRY(read_rows(of_slots(with(range, "NOT IN", repeated)), take));
+      if (!repeated.empty()) AACO_TRY(read_rows(of_minutes(too_many ? range : with(range, "IN", repeated)), take));
     }
     return {};
   }
@@ -195,21 +217,12 @@ class RemoteFleet final : public FleetSource {
     range.of_nodes += fmt::format("{}node {} ({})", range.of_nodes.empty() ? "" : " AND ", condition, list);
     return range;
   }
-  static FleetCellsRange without(const FleetCellsRange& range, const std::vector<std::string>& nodes) {
-    return with(range, "NOT IN", nodes);
-  }
-  static FleetCellsRange only(const FleetCellsRange& range, const std::vector<std::string>& nodes) {
-    return with(range, "IN", nodes);
-  }
-
-  core::Status read_rows(const std::string& sql, std::string_view around, const std::function<bool(const Row&)>& take) {
-    AACO_ASSIGN(const std::string reply, server_.run(core::replace_all(std::string(around), "{}", sql), settings()));
+  core::Status read_rows(const std::string& sql, const std::function<bool(const Row&)>& take) {
+    AACO_ASSIGN(const std::string reply, server_.run(sql, kReadingNodes));
     for (const std::string_view line : core::split_lines(reply))
       if (!take(split_cells(line))) return core::fail(core::ErrorCode::invalid_input, "ClickHouse answered in another format");
     return {};
   }
-
-  static std::map<std::string, std::string> settings() { return {{"skip_unavailable_shards", "1"}}; }
 
   static trace::FleetCell cell_of(const std::vector<std::optional<std::string>>& cells, fleet::CellCollector& collector) {
     const auto whole = [&](std::size_t i) {
@@ -230,7 +243,8 @@ class RemoteFleet final : public FleetSource {
   }
 
   RemoteServer server_;
-  std::string table_, slots_;  // no slots: of an older version
+  std::string table_;
+  bool has_slots_;  // not where an older version wrote last
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kDayOfPartitionNs = 86'400 * kSecondNs;
-constexpr std::string_view kTelemetryTables[] = {"rows_fleet_minutes", "rows_fleet_slots"};
+constexpr std::string_view kTelemetryTables[] = {"rows_fleet_minutes", "rows_fleet_slots", "rows_fleet_hours"};
 
 // One server alone: what is stored is removed where it is stored.
 RemoteServer alone(const RemoteServer& server, const std::string& shard) {

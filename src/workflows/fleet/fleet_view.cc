@@ -23,10 +23,10 @@ constexpr std::size_t kMaxNodeSessions = 50;
 
 std::int64_t steady_ns() { return core::SystemClock().now_ns(core::ClockId::monotonic); }
 
-// So that the window has at most kMaxColumns bins: minutes, or from 3 of them up slots, which an engine has added up already.
+// So that the window has at most kMaxColumns bins: minutes, or what an engine has added up already.
 std::int64_t view_bin_ns(std::int64_t hours) {
   const std::int64_t wanted = hours * kHourNs / FleetView::kMaxColumns;
-  const std::int64_t unit = wanted <= 3 * kViewMinuteNs ? kViewMinuteNs : trace::kFleetSlotNs;
+  const std::int64_t unit = wanted <= 3 * kViewMinuteNs ? kViewMinuteNs : wanted <= kHourNs / 2 ? trace::kFleetSlotNs : kHourNs;
   return std::max<std::int64_t>(1, (wanted + unit - 1) / unit) * unit;
 }
 
