@@ -5,6 +5,7 @@
 #   scripts/bootstrap.sh --print     print the missing Debian packages; install nothing
 #   scripts/bootstrap.sh --ort-providers   fetch ONNX Runtime with DNNL and XNNPACK of a newer Debian suite; nothing else
 #   scripts/bootstrap.sh --ort-versions    fetch ONNX Runtime 1.17, 1.20 and 1.22 of the npm registry; nothing else
+#   scripts/bootstrap.sh --chdb      fetch ClickHouse 26.7 as a library (570 MB) for the tests that use it; nothing else
 #   scripts/bootstrap.sh --llama     fetch a llama.cpp server of a newer Debian suite for the tests that use one; nothing else
 # Debian packages are installed by name (scripts/parts/packages.txt). Prebuilt libraries are fetched by name, version
 # and hash (scripts/parts/parts.txt, parts.sha256) into a cache outside the tree.
@@ -121,6 +122,20 @@ fetch_ort_versions() {
   say "ONNX Runtime in further versions is in $cache/onnxruntime"
 }
 
+# By choice: a newer ClickHouse, for tests/integration/chdb_server.py.
+fetch_chdb() {
+  local to=$cache/chdb name file work
+  [ ! -f "$to/libchdb.so" ] || { say "libchdb is in $to"; return; }
+  read -r _ name file _ < <(grep '^npm-chdb ' "$list/parts.txt")
+  mkdir -p "$cache" && work=$(mktemp -d "$cache/fetch.XXXXXX")
+  trap 'rm -rf "$work"' RETURN
+  fetch_npm_file "$work" "$name" "$file" "$work/chdb/$file"
+  (cd "$work" && grep ' chdb/' "$list/parts_by_choice.sha256" | sha256sum --quiet --check >&2) ||
+    fail "libchdb does not have the expected hash" "do not use it; if you changed the version on purpose, update scripts/parts/parts_by_choice.sha256"
+  rm -rf "$to" && mv "$work/chdb" "$to"
+  say "libchdb is in $to"
+}
+
 fetch_npm_file() { # WORK PACKAGE FILE TO
   say "fetching $2"
   mkdir -p "$1/npm" && rm -rf "${1:?}/npm/"*
@@ -162,6 +177,7 @@ fetch_web() {
 case ${1:-} in
   --print) missing_packages; exit 0 ;;
   --llama) fetch_llama; exit 0 ;;
+  --chdb) fetch_chdb; exit 0 ;;
   --ort-providers) fetch_ort_providers; exit 0 ;;
   --ort-versions) fetch_ort_versions; exit 0 ;;
   --product) only_product=1 ;;

@@ -95,6 +95,7 @@ struct FleetCell {
   std::array<std::optional<double>, kMaxFleetGroupValues> values{};
 };
 inline constexpr std::int64_t kFleetLateNs = 600'000'000'000;
+inline constexpr std::int64_t kFleetSlotNs = 600'000'000'000;  // what an engine adds up when rows arrive
 
 struct FleetCells {
   std::int64_t first_unix_ns = 0;

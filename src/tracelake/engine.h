@@ -43,12 +43,18 @@ class RemoteServer {
   core::Status run_everywhere(const std::string& sql) const;
   // INSERT, in the format TabSeparated or that of the statement. Returns when the rows are stored on their shards.
   core::Status insert(const std::string& statement, std::string rows) const;
-  // A user's SELECT, unchanged, read-only. Shards that cannot be reached are left out and counted.
+  // A user's SELECT, unchanged, read-only. Shards that are gone are left out; missing_shards() names them.
   core::Result<QueryResult> query(const std::string& sql) const;
-  // Servers of the cluster that cannot be reached.
+  // Servers of the cluster that do not answer: gone, or hung, which takes three seconds to find out.
   [[nodiscard]] std::vector<std::string> missing_shards() const;
+  // timed_out: a server of the cluster is hung. A query would wait for it for minutes, whatever its settings.
+  [[nodiscard]] core::Status refuse_hung() const;
 
  private:
+  struct Absent {
+    std::vector<std::string> gone, hung;
+  };
+  [[nodiscard]] Absent absent_shards() const;
   core::Result<std::string> post(const std::string& base, const std::string& body, const std::string& statement,
                                  const std::map<std::string, std::string>& settings) const;
   RemoteTarget target_;
@@ -56,7 +62,7 @@ class RemoteServer {
 
 // Creates what is missing, migrates an older schema, and refuses a database of a newer schema.
 core::Status prepare_remote(const RemoteServer& server);
-// Before reading: refuses a database of a newer schema.
+// Before reading: refuses a database of a newer schema, and a cluster with a hung server.
 core::Status check_remote(const RemoteServer& server);
 
 // Creates the table of telemetry (docs/formats/fleet.md) where it is missing. Rows that are sent again are stored again; every

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,8 @@ struct FleetExtent {
   std::int64_t first_unix_ns = 0, last_unix_ns = 0;  // first and last minute
 };
 
+using FleetNodeMeans = std::map<std::string, std::vector<std::optional<double>>>;  // node -> one value per bin
+
 // Telemetry of a fleet, wherever it is stored. One thread at a time.
 class FleetSource {
  public:
@@ -42,15 +46,27 @@ class FleetSource {
   // Servers whose rows are missing from the answers.
   [[nodiscard]] virtual std::vector<std::string> missing() const { return {}; }
   // Means of one group over bins of `bin_ns` that start at `first_unix_ns`; duplicate rows count once. Reads one day at a time.
+  // `node`: only of this one; empty: of all.
   virtual core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
-                                                std::int64_t bin_ns) = 0;
+                                                std::int64_t bin_ns, const std::string& node = "") = 0;
+  // Means of the column (an index into trace::kFleetColumns) over the units of each node, in the same bins. Empty: not measured.
+  virtual core::Result<FleetNodeMeans> node_means(std::size_t column, std::int64_t first_unix_ns, std::int32_t bins,
+                                                  std::int64_t bin_ns) = 0;
 };
 
 // A file or folder of Parquet or CSV files (docs/formats/fleet.md). Columns that are absent count as not measured.
 core::Result<std::unique_ptr<FleetSource>> open_fleet_files(const std::string& path);
 
-// The query of FleetSource::cells for one range of time, in the dialect of an engine.
-std::string fleet_cells_sql(SqlDialect dialect, std::string_view table, trace::FleetGroup group, std::int64_t origin_unix_ns,
-                            std::int64_t bin_ns, std::int64_t from_unix_ns, std::int64_t to_unix_ns);
+// One range of time of FleetSource::cells.
+struct FleetCellsRange {
+  trace::FleetGroup group = trace::FleetGroup::gpu;
+  std::int64_t origin_unix_ns = 0;  // where bin 0 begins
+  std::int64_t bin_ns = 0;
+  std::int64_t from_unix_ns = 0, to_unix_ns = 0;
+  std::string of_nodes;  // a condition on `node`; empty: all
+};
+// The query of FleetSource::cells for one range, in the dialect of an engine. Its columns: node, unit, model, work, place, bin,
+// minutes, copies, late, delay, and the means of the group's columns as m0, m1, ...
+std::string fleet_cells_sql(SqlDialect dialect, std::string_view table, const FleetCellsRange& range);
 
 }  // namespace aaco::tracelake

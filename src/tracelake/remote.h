@@ -4,8 +4,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/result.h"
+#include "core/units.h"
 #include "tracelake/engine.h"
 #include "tracelake/fleet.h"
 #include "tracelake/lake.h"
@@ -31,6 +33,14 @@ core::Result<PushOutcome> push_session(const RemoteServer& server, Lake& lake, c
 // Writes the packed bundle of a session to `file`. Fails with not_found where the engine has none, with io where a server that
 // may have it cannot be reached.
 core::Status fetch_archive(const RemoteServer& server, const std::string& session_id, const std::string& file);
+
+struct ExpireOutcome {
+  std::int64_t days = 0;              // of telemetry, dropped whole
+  std::vector<std::string> sessions;  // deleted
+};
+// Retention: removes days of telemetry that ended more than `keep` ago by the engine's clock, and sessions created before. All
+// servers of the cluster must be there; what was removed before a failure stays removed.
+core::Result<ExpireOutcome> expire_remote(const RemoteServer& server, core::Nanoseconds keep);
 
 // Telemetry of a fleet: files -> the engine, and reading it there.
 core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const std::string& path,

@@ -18,7 +18,8 @@ namespace aaco::workflows {
 class FleetView {
  public:
   static constexpr std::int64_t kKeptNs = 30'000'000'000;
-  static constexpr std::int64_t kMaxColumns = 160;  // bins of a heat map
+  static constexpr std::int64_t kKeptPerMaking = 20;  // the analysis of a large fleet is kept for so many times what it took
+  static constexpr std::int64_t kMaxColumns = 160;    // bins of a heat map
 
   // `from` as in FleetRequest; empty: no fleet, and every answer fails with not_found.
   FleetView(std::string from, const Services& services) : from_(std::move(from)), services_(services) {}
@@ -36,6 +37,10 @@ class FleetView {
     core::Json document;
     std::int64_t made_ns = 0;
   };
+  struct KeptReport {
+    FleetReport report;
+    std::int64_t until_ns = 0;
+  };
   core::Result<core::Json> kept(const std::string& key, const std::function<core::Result<core::Json>()>& make);
   core::Result<const FleetReport*> report(std::int64_t hours);
   core::Result<core::Json> make_heat(const std::string& metric, std::int64_t hours);
@@ -45,8 +50,7 @@ class FleetView {
   const Services& services_;
   std::mutex mutex_;
   std::map<std::string, Kept> kept_;
-  std::optional<std::pair<std::int64_t, FleetReport>> report_;  // hours
-  std::int64_t report_made_ns_ = 0;
+  std::map<std::int64_t, KeptReport> reports_;  // by hours
 };
 
 }  // namespace aaco::workflows

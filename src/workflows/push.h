@@ -19,6 +19,7 @@ struct PushRequest {
   bool all = false;                        // every complete session
   std::string telemetry;                   // folder of fleet telemetry; empty: none
   std::string to;                          // clickhouse://HOST:PORT/DATABASE or a name in fleet.yaml
+  std::optional<core::Nanoseconds> keep;   // then delete what is older from the fleet
   std::optional<core::Nanoseconds> watch;  // look for new sessions at this interval until stopped
 };
 struct PushFailure {
@@ -30,6 +31,7 @@ struct PushReport {
   std::vector<tracelake::PushOutcome> pushed;
   std::vector<PushFailure> failed;  // they remain in the lake, and the next push continues them
   std::int64_t telemetry_rows = 0;
+  tracelake::ExpireOutcome expired;  // for PushRequest::keep
 };
 core::Result<PushReport> push(const PushRequest& request, const Services& services);
 core::Json to_json(const PushReport& report);

@@ -1,8 +1,9 @@
-"""One SQL: named queries and history over the lake, one ClickHouse server and two shards."""
+"""One SQL: named queries and history over the lake, one ClickHouse server, two shards, and a newer ClickHouse where it was fetched."""
 import json
 import pathlib
 import unittest
 
+import chdb_server
 import clickhouse_server
 import program
 import roofline_test
@@ -26,7 +27,7 @@ def rich_trace():
 
 @unittest.skipUnless(clickhouse_server.SERVER, 'skipped, no clickhouse-server on this machine')
 class OneSql(program.ProgramTest):
-    """Every named query answers the same on DuckDB, on one ClickHouse server and on two shards; so does history."""
+    """Every named query answers the same on DuckDB, on ClickHouse 18.16 as one server and as two shards, and on 26.7; so does history."""
 
     @classmethod
     def setUpClass(cls):
@@ -51,7 +52,11 @@ class OneSql(program.ProgramTest):
     cluster: fleet
     shards: ['127.0.0.1:{first.http}', '127.0.0.1:{second.http}']
 ''')
-        cls.fleets = ('spread', f'clickhouse://127.0.0.1:{first.http}/alone')
+        cls.fleets = ['spread', f'clickhouse://127.0.0.1:{first.http}/alone']
+        if not chdb_server.MISSING:  # ClickHouse 26.7
+            newer = chdb_server.Server(cls.folder / 'newer', clickhouse_server.free_ports(1)[0]).start()
+            cls.addClassCleanup(newer.stop)
+            cls.fleets.append(f'clickhouse://127.0.0.1:{newer.http}/newer')
         for fleet in cls.fleets:
             pushed = cls.aaco('push', '--all', '--to', fleet, AACO_FLEET=str(cls.config))
             assert pushed.code == 0, pushed.errors
@@ -124,7 +129,7 @@ class OneSql(program.ProgramTest):
                 self.assertEqual(added.code, 0, added.errors)
             code, ours, errors = self.bundle(*arguments)
             self.assertIn(code, (0, 1, 4), (arguments, errors))
-            fleet = self.fleets[number % 2]
+            fleet = self.fleets[number % len(self.fleets)]
             self.assertEqual(self.bundle(*arguments, fleet=fleet)[:2], (code, ours), (arguments, fleet))
 
     def test_a_bundle_of_this_machine_against_one_of_the_fleet(self):
@@ -133,6 +138,22 @@ class OneSql(program.ProgramTest):
         code, ours, errors = self.bundle('diff', 'tag:one', 'tag:two', '--no-store')
         self.assertEqual(self.bundle('diff', 'tag:one', local, fleet='spread')[0], code, errors)
         self.assertTrue(ours['verdict'])
+
+    def test_copied_bundles_are_bounded(self):
+        cache = {'XDG_CACHE_HOME': str(self.folder / 'bounded'), 'AACO_FLEET': str(self.config)}
+
+        def copied():
+            return {path.parent.name for path in (self.folder / 'bounded').rglob('session.json')}
+        one = self.rows("SELECT session_id FROM sessions WHERE tag = 'one'")[0]['session_id']
+        works = {row['session_id'] for row in self.rows("SELECT session_id FROM sessions WHERE tag = 'work'")}
+        self.assertEqual(self.aaco('roofline', '--where', 'tag=work', '--on', 'spread', **cache).code, 0)
+        self.assertLessEqual(works, copied())
+        self.assertIn(self.aaco('explain', one, '--on', 'spread', **cache).code, (0, 4))
+        self.assertLessEqual(works, copied())
+        self.assertIn(self.aaco('explain', one, '--on', 'spread', **cache, AACO_FLEET_CACHE='1').code, (0, 4))
+        self.assertIn(one, copied())
+        self.assertFalse(works & copied())
+        self.refused(self.aaco('explain', one, '--on', 'spread', **cache, AACO_FLEET_CACHE='much'), 2, 'AACO_FLEET_CACHE')
 
     def test_bundles_of_a_fleet_are_refused(self):
         def on(*arguments, fleet='spread'):

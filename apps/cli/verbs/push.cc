@@ -13,6 +13,8 @@
 namespace aaco::cli {
 namespace {
 
+constexpr std::int64_t kShortestKeepNs = std::int64_t{86'400} * 1'000'000'000;
+
 std::string push_text(const workflows::PushReport& report) {
   std::string text;
   for (const auto& one : report.pushed) {
@@ -27,6 +29,8 @@ std::string push_text(const workflows::PushReport& report) {
   }
   if (report.telemetry_rows > 0)
     text += fmt::format("{} rows of telemetry\n", core::format_count(static_cast<double>(report.telemetry_rows)));
+  if (report.expired.days > 0) text += fmt::format("{} days of telemetry deleted\n", report.expired.days);
+  for (const std::string& id : report.expired.sessions) text += fmt::format("{}: deleted from the fleet\n", id);
   return text;
 }
 
@@ -36,6 +40,7 @@ void add_push(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("push", "Copy sessions or fleet telemetry to ClickHouse (docs/how_to/watch_a_fleet.md)");
   auto request = std::make_shared<workflows::PushRequest>();
   auto watch = std::make_shared<std::string>();
+  auto keep = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   verb->add_option("session", request->sessions, "Sessions: id, path, latest or tag:NAME");
   verb->add_option("--to", request->to, "clickhouse://HOST:PORT/DATABASE or a name in fleet.yaml")
@@ -47,6 +52,9 @@ void add_push(CLI::App& app, Context& context) {
       ->expected(0, 1)
       ->default_str("10s");
   verb->add_option("--telemetry", request->telemetry, "Folder of fleet telemetry (docs/formats/fleet.md)")->type_name("FOLDER");
+  verb->add_option("--keep", *keep,
+                   "Then delete from the fleet: days of telemetry that ended more than TIME ago, sessions created before")
+      ->type_name("TIME");
   verb->add_flag("--json", *json, "Print JSON");
   verb->footer(
       "A session is visible there once all its tables are complete, and once, however often it is pushed. An interrupted push\n"
@@ -54,7 +62,15 @@ void add_push(CLI::App& app, Context& context) {
       "Examples:\n  aaco push latest --to clickhouse://localhost:8123/aaco\n  aaco push --watch --to fleet\n"
       "  aaco query --on fleet \"SELECT kind, count(*) AS n FROM sessions GROUP BY kind\"");
   CLI::Option* watched = verb->get_option("--watch");
-  verb->callback([&context, request, watch, json, watched] {
+  verb->callback([&context, request, watch, keep, json, watched] {
+    if (!keep->empty()) {
+      const auto age = time_with_unit(*keep, "--keep", "90d");
+      if (!age) return context.fail(age.error());
+      if (*age < kShortestKeepNs)
+        return context.fail(
+            {core::ErrorCode::invalid_argument, "invalid value '" + *keep + "' for '--keep': expected 1d or more", "", {}});
+      request->keep = core::Nanoseconds(*age);
+    }
     if (watched->count() > 0) {
       const auto interval = time_with_unit(watch->empty() ? "10s" : *watch, "--watch", "10s");
       if (!interval) return context.fail(interval.error());

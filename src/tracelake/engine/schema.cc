@@ -156,6 +156,7 @@ core::Status refuse_newer(const RemoteServer& server, std::int64_t version) {
 }  // namespace remote
 
 core::Status check_remote(const RemoteServer& server) {
+  AACO_TRY(server.refuse_hung());
   const auto version = remote::schema_version(server);
   if (version) return remote::refuse_newer(server, *version);
   if (version.error().code == core::ErrorCode::invalid_argument) return {};  // no such table: not one of this program's databases

@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "core/http.h"
 #include "core/json.h"
@@ -11,6 +14,7 @@ namespace {
 using core::ErrorCode;
 
 constexpr std::int64_t kMaxReplyBytes = std::int64_t{512} << 20;
+constexpr std::int64_t kProbeNs = 3'000'000'000;  // a server that says nothing for that long is hung
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -171,11 +175,30 @@ core::Result<QueryResult> RemoteServer::query(const std::string& sql) const {
   return out;
 }
 
-std::vector<std::string> RemoteServer::missing_shards() const {
-  std::vector<std::string> out;
+RemoteServer::Absent RemoteServer::absent_shards() const {
+  RemoteTarget hurried = target_;
+  hurried.timeout_ns = std::min(target_.timeout_ns, kProbeNs);
+  const RemoteServer probe(std::move(hurried));
+  Absent out;
   for (const std::string& shard : target_.shards)
-    if (const auto reply = post(shard, "SELECT 1", "", {}); !reply) out.push_back(shard);
+    if (const auto reply = probe.post(shard, "SELECT 1", "", {}); !reply)
+      (reply.error().code == ErrorCode::timed_out ? out.hung : out.gone).push_back(shard);
   return out;
+}
+
+std::vector<std::string> RemoteServer::missing_shards() const {
+  Absent absent = absent_shards();
+  absent.gone.insert(absent.gone.end(), absent.hung.begin(), absent.hung.end());
+  return absent.gone;
+}
+
+core::Status RemoteServer::refuse_hung() const {
+  const std::vector<std::string> hung = absent_shards().hung;
+  if (hung.empty()) return {};
+  return core::fail(ErrorCode::timed_out,
+                    fmt::format("ClickHouse at {} accepts connections but does not answer", fmt::join(hung, ", ")),
+                    "stop or restart that server: the engine itself waits minutes for a hung one; while it is stopped, answers "
+                    "come from the others");
 }
 
 }  // namespace aaco::tracelake

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/fleet.h"
+#include "tracelake/fleet.h"
 
 namespace aaco::tracelake::fleet {
 
@@ -30,5 +31,8 @@ class CellCollector {
   std::map<std::pair<std::string, std::int32_t>, std::int32_t> units_;
   std::map<std::string, std::int32_t> jobs_;
 };
+
+// Means over the units of each node, of the column at a place in its group.
+FleetNodeMeans node_means_of(const trace::FleetCells& cells, std::size_t place);
 
 }  // namespace aaco::tracelake::fleet

@@ -4,8 +4,7 @@
 
 namespace aaco::tracelake {
 
-std::string fleet_cells_sql(SqlDialect dialect, std::string_view table, trace::FleetGroup group, std::int64_t origin_unix_ns,
-                            std::int64_t bin_ns, std::int64_t from_unix_ns, std::int64_t to_unix_ns) {
+std::string fleet_cells_sql(SqlDialect dialect, std::string_view table, const FleetCellsRange& range) {
   const bool duckdb = dialect == SqlDialect::duckdb;
   const auto divided = [&](std::string_view what, std::int64_t by) {
     return duckdb ? fmt::format("({}) // {}", what, by) : fmt::format("intDiv({}, {})", what, by);
@@ -14,8 +13,8 @@ std::string fleet_cells_sql(SqlDialect dialect, std::string_view table, trace::F
   std::string values;
   int place = 0;
   for (const trace::FleetColumn& column : trace::kFleetColumns) {
-    if (column.group != group) continue;
-    means += fmt::format(", avg(v{})", place);
+    if (column.group != range.group) continue;
+    means += fmt::format(", avg(v{0}) AS m{0}", place);
     values += fmt::format(", max({}) AS v{}", column.name, place++);
   }
   const std::string delay = "received_unix_ns - minute_unix_ns";
@@ -26,11 +25,12 @@ std::string fleet_cells_sql(SqlDialect dialect, std::string_view table, trace::F
       "-1)) AS "
       "place, {} AS minute, {} AS bin, count(*) AS copies, max(CASE WHEN {} > {} THEN 1 ELSE 0 END) AS is_late, min({}) AS "
       "delay{} "
-      "FROM {} WHERE metric_group = '{}' AND minute_unix_ns >= {} AND minute_unix_ns < {} GROUP BY node, unit, minute, bin) AS "
+      "FROM {} WHERE metric_group = '{}' AND minute_unix_ns >= {} AND minute_unix_ns < {}{} GROUP BY node, unit, minute, bin) AS "
       "minutes "
       "GROUP BY node, unit, work, bin ORDER BY node, unit, bin, work",
-      means, minute, divided(fmt::format("minute_unix_ns - {}", origin_unix_ns), bin_ns), delay, trace::kFleetLateNs, delay,
-      values, table, trace::kFleetGroupNames[static_cast<std::size_t>(group)], from_unix_ns, to_unix_ns);
+      means, minute, divided(fmt::format("minute_unix_ns - {}", range.origin_unix_ns), range.bin_ns), delay, trace::kFleetLateNs,
+      delay, values, table, trace::kFleetGroupNames[static_cast<std::size_t>(range.group)], range.from_unix_ns, range.to_unix_ns,
+      range.of_nodes.empty() ? "" : " AND " + range.of_nodes);
 }
 
 }  // namespace aaco::tracelake

@@ -189,15 +189,15 @@ class FleetFiles final : public FleetSource {
   }
 
   core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
-                                        std::int64_t bin_ns) override {
+                                        std::int64_t bin_ns, const std::string& node) override {
     trace::FleetCells out{first_unix_ns, bin_ns, bins, {}, {}, {}};
     fleet::CellCollector collector(out);
     const std::int64_t end = first_unix_ns + bins * bin_ns;
     const std::int64_t stride = std::max(bin_ns, kDayNs / bin_ns * bin_ns);
-    for (std::int64_t from = first_unix_ns; from < end; from += stride) {
-      AACO_ASSIGN(auto cursor, connection_.query(typed(fleet_cells_sql(SqlDialect::duckdb, "fleet_minutes", group, first_unix_ns,
-                                                                       bin_ns, from, std::min(end, from + stride)),
-                                                       group)));
+    FleetCellsRange range{group, first_unix_ns, bin_ns, 0, 0, node.empty() ? "" : "node = " + duckdb::literal(node)};
+    for (range.from_unix_ns = first_unix_ns; range.from_unix_ns < end; range.from_unix_ns += stride) {
+      range.to_unix_ns = std::min(end, range.from_unix_ns + stride);
+      AACO_ASSIGN(auto cursor, connection_.query(typed(fleet_cells_sql(SqlDialect::duckdb, "fleet_minutes", range), group)));
       while (true) {
         AACO_ASSIGN(const auto chunk, cursor.next());
         if (!chunk.valid() || chunk.size() == 0) break;
@@ -206,6 +206,12 @@ class FleetFiles final : public FleetSource {
       }
     }
     return out;
+  }
+
+  core::Result<FleetNodeMeans> node_means(std::size_t column, std::int64_t first_unix_ns, std::int32_t bins,
+                                          std::int64_t bin_ns) override {
+    AACO_ASSIGN(const auto read, cells(trace::kFleetColumns[column].group, first_unix_ns, bins, bin_ns, ""));
+    return fleet::node_means_of(read, trace::place_in_group(column));
   }
 
  private:

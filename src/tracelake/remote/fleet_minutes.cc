@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <future>
 
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "tracelake/engine/schema.h"
+#include "tracelake/engine/slots.h"
 #include "tracelake/fleet/cell_collector.h"
 #include "tracelake/remote.h"
 #include "tracelake/remote/sip_hash.h"
@@ -17,6 +19,7 @@ namespace aaco::tracelake {
 namespace {
 
 constexpr std::string_view kMinutesTable = "fleet_minutes";
+constexpr std::size_t kMaxRepeatedNodes = 500;  // beyond it, one pass over the minutes of all nodes is quicker
 constexpr std::int64_t kMinuteOfRowsNs = 60'000'000'000;
 constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfRowsNs;
 constexpr std::int64_t kRowsPerChunk = 300'000;
@@ -85,13 +88,17 @@ std::int64_t time_of_chunk(const FleetExtent& extent) {
 
 class RemoteFleet final : public FleetSource {
  public:
-  explicit RemoteFleet(RemoteServer server)
-      : server_(std::move(server)), table_(remote::whole_name(server_.target(), std::string(kMinutesTable))) {}
+  RemoteFleet(RemoteServer server, bool has_slots)
+      : server_(std::move(server)),
+        table_(remote::whole_name(server_.target(), std::string(kMinutesTable))),
+        has_slots_(has_slots) {}
 
   core::Result<FleetExtent> extent() override {
     AACO_ASSIGN(
         const std::string reply,
-        server_.run("SELECT count(), uniqExact(node), min(minute_unix_ns), max(minute_unix_ns) FROM " + table_, settings()));
+        server_.run(has_slots_ ? "SELECT countMerge(copies), uniqExact(node), minMerge(first), maxMerge(last) FROM " + hours()
+                               : "SELECT count(), uniqExact(node), min(minute_unix_ns), max(minute_unix_ns) FROM " + table_,
+                    kReading));
     const auto cells = split_cells(core::trim(reply));
     if (cells.size() != 4) return core::fail(core::ErrorCode::invalid_input, "ClickHouse answered in another format");
     const auto whole = [&](std::size_t i) { return core::parse_i64(cells[i].value_or("0")).value_or(0); };
@@ -104,35 +111,118 @@ class RemoteFleet final : public FleetSource {
   }
 
   core::Result<std::vector<std::string>> nodes() override {
-    AACO_ASSIGN(const std::string reply, server_.run("SELECT DISTINCT node FROM " + table_ + " ORDER BY node", settings()));
-    std::vector<std::string> out;
-    for (const std::string_view line : core::split_lines(reply)) out.push_back(split_cells(line).front().value_or(""));
-    return out;
+    return nodes_of(fmt::format("SELECT DISTINCT node FROM {} ORDER BY node", has_slots_ ? hours() : table_), kReading);
   }
 
   core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
-                                        std::int64_t bin_ns) override {
+                                        std::int64_t bin_ns, const std::string& node) override {
     trace::FleetCells out{first_unix_ns, bin_ns, bins, {}, {}, {}};
     fleet::CellCollector collector(out);
-    const std::int64_t end = first_unix_ns + bins * bin_ns;
+    const FleetCellsRange whole{group,
+                                first_unix_ns,
+                                bin_ns,
+                                first_unix_ns,
+                                first_unix_ns + bins * bin_ns,
+                                node.empty() ? "" : "node = " + remote::text_literal(node)};
+    const auto slots = slots_of(whole);
     const std::int64_t stride = std::max(bin_ns, kDayOfMinutesNs / bin_ns * bin_ns);
-    for (std::int64_t from = first_unix_ns; from < end; from += stride) {
-      AACO_ASSIGN(const std::string reply, server_.run(fleet_cells_sql(SqlDialect::clickhouse, table_, group, first_unix_ns,
-                                                                       bin_ns, from, std::min(end, from + stride)),
-                                                       settings()));
-      for (const std::string_view line : core::split_lines(reply)) {
-        const auto cells = split_cells(line);
-        if (cells.size() < 10) return core::fail(core::ErrorCode::invalid_input, "ClickHouse answered in another format");
-        out.cells.push_back(cell_of(cells, collector));
-      }
-    }
+    AACO_TRY(read_days(
+        whole, stride, [&](const FleetCellsRange& range) { return fleet_slot_cells_sql(*slots, range); },
+        [&](const FleetCellsRange& range) { return fleet_cells_sql(SqlDialect::clickhouse, table_, range); },
+        [&](const Row& cells) {
+          if (cells.size() < 10) return false;
+          out.cells.push_back(cell_of(cells, collector));
+          return true;
+        }));
+    return out;
+  }
+
+  core::Result<FleetNodeMeans> node_means(std::size_t column, std::int64_t first_unix_ns, std::int32_t bins,
+                                          std::int64_t bin_ns) override {
+    const FleetCellsRange whole{
+        trace::kFleetColumns[column].group, first_unix_ns, bin_ns, first_unix_ns, first_unix_ns + bins * bin_ns, ""};
+    const auto slots = slots_of(whole);
+    FleetNodeMeans out;
+    AACO_TRY(read_days(
+        whole, slots ? bins * bin_ns : std::max(bin_ns, kDayOfMinutesNs / bin_ns * bin_ns),
+        [&](const FleetCellsRange& range) { return fleet_slot_means_sql(*slots, range, column); },
+        [&](const FleetCellsRange& range) {
+          const std::string mean = fmt::format("m{}", trace::place_in_group(column));
+          return fmt::format("SELECT node, bin, avg({0}) FROM ({1}) WHERE isNotNull({0}) GROUP BY node, bin", mean,
+                             fleet_cells_sql(SqlDialect::clickhouse, table_, range));
+        },
+        [&](const Row& cells) {
+          if (cells.size() != 3) return false;
+          const auto bin = core::parse_i64(cells[1].value_or("")).value_or(-1);
+          auto& series = out[cells[0].value_or("")];
+          series.resize(static_cast<std::size_t>(bins));
+          if (bin >= 0 && bin < bins && cells[2]) series[static_cast<std::size_t>(bin)] = core::parse_f64(*cells[2]);
+          return true;
+        }));
     return out;
   }
 
   [[nodiscard]] std::vector<std::string> missing() const override { return server_.missing_shards(); }
 
  private:
-  static std::map<std::string, std::string> settings() { return {{"skip_unavailable_shards", "1"}}; }
+  using Row = std::vector<std::optional<std::string>>;
+
+  using Settings = std::map<std::string, std::string>;
+  static inline const Settings kReading = {{"skip_unavailable_shards", "1"}};
+  // All rows of a node are on one server: groups of nodes need no merging.
+  static inline const Settings kReadingNodes = {{"skip_unavailable_shards", "1"}, {"distributed_group_by_no_merge", "1"}};
+
+  core::Result<std::vector<std::string>> nodes_of(const std::string& sql, const Settings& settings) {
+    AACO_ASSIGN(const std::string reply, server_.run(sql, settings));
+    std::vector<std::string> out;
+    for (const std::string_view line : core::split_lines(reply)) out.push_back(split_cells(line).front().value_or(""));
+    return out;
+  }
+
+  [[nodiscard]] std::string hours() const { return remote::whole_name(server_.target(), std::string(kFleetSlots[0].table)); }
+
+  // The table of the longest slots that the bins are made of; none: minutes.
+  [[nodiscard]] std::optional<std::string> slots_of(const FleetCellsRange& range) const {
+    for (const FleetSlots& slots : kFleetSlots)
+      if (has_slots_ && range.bin_ns % slots.slot_ns == 0 && range.origin_unix_ns % slots.slot_ns == 0)
+        return remote::whole_name(server_.target(), std::string(slots.table));
+    return std::nullopt;
+  }
+
+  using Sql = std::function<std::string(const FleetCellsRange&)>;
+  // Reads `stride` after `stride` of the range. Slots of nodes no row of which came twice, minutes of the others: every answer
+  // counts a minute once.
+  core::Status read_days(FleetCellsRange range, std::int64_t stride, const Sql& of_slots, const Sql& of_minutes,
+                         const std::function<bool(const Row&)>& take) {
+    const std::int64_t end = range.to_unix_ns;
+    const auto slots = slots_of(range);
+    for (; range.from_unix_ns < end; range.from_unix_ns += stride) {
+      range.to_unix_ns = std::min(end, range.from_unix_ns + stride);
+      if (!slots) {
+        AACO_TRY(read_rows(of_minutes(range), take));
+        continue;
+      }
+      AACO_ASSIGN(const auto repeated, nodes_of(fleet_repeated_nodes_sql(*slots, range), kReadingNodes));
+      const bool too_many = repeated.size() > kMaxRepeatedNodes;
+      if (!too_many) AACO_TRY(read_rows(of_slots(with(range, "NOT IN", repeated)), take));
+      if (!repeated.empty()) AACO_TRY(read_rows(of_minutes(too_many ? range : with(range, "IN", repeated)), take));
+    }
+    return {};
+  }
+
+  static FleetCellsRange with(FleetCellsRange range, std::string_view condition, const std::vector<std::string>& nodes) {
+    if (nodes.empty()) return range;
+    std::string list;
+    for (const std::string& node : nodes) list += (list.empty() ? "" : ", ") + remote::text_literal(node);
+    range.of_nodes += fmt::format("{}node {} ({})", range.of_nodes.empty() ? "" : " AND ", condition, list);
+    return range;
+  }
+  core::Status read_rows(const std::string& sql, const std::function<bool(const Row&)>& take) {
+    AACO_ASSIGN(const std::string reply, server_.run(sql, kReadingNodes));
+    for (const std::string_view line : core::split_lines(reply))
+      if (!take(split_cells(line))) return core::fail(core::ErrorCode::invalid_input, "ClickHouse answered in another format");
+    return {};
+  }
 
   static trace::FleetCell cell_of(const std::vector<std::optional<std::string>>& cells, fleet::CellCollector& collector) {
     const auto whole = [&](std::size_t i) {
@@ -154,6 +244,7 @@ class RemoteFleet final : public FleetSource {
 
   RemoteServer server_;
   std::string table_;
+  bool has_slots_;  // not where an older version wrote last
 };
 
 }  // namespace
@@ -185,7 +276,8 @@ core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const 
 
 core::Result<std::unique_ptr<FleetSource>> open_remote_fleet(RemoteServer server) {
   AACO_TRY(check_remote(server));
-  return std::unique_ptr<FleetSource>(std::make_unique<RemoteFleet>(std::move(server)));
+  AACO_ASSIGN(const bool has_slots, has_fleet_slots(server));
+  return std::unique_ptr<FleetSource>(std::make_unique<RemoteFleet>(std::move(server), has_slots));
 }
 
 }  // namespace aaco::tracelake

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "core/files.h"
 #include "core/hash.h"
+#include "core/numbers.h"
 #include "trace/session_kind.h"
 #include "tracelake/bundle.h"
 #include "tracelake/remote.h"
@@ -22,6 +24,7 @@ using core::ErrorCode;
 using Sessions = std::vector<FleetSession>;
 
 constexpr std::string_view kTag = "tag:";
+constexpr std::int64_t kCacheBytes = std::int64_t{4} << 30;
 
 // The sessions of one name. Several ids with the same beginning are a conflict, as in the local lake.
 core::Result<std::vector<std::string>> ids_of_name(const std::string& name, const Sessions& sessions, const std::string& fleet) {
@@ -112,6 +115,38 @@ void remove_gone(const std::string& root, const Sessions& sessions) {
     if (entry.manifest.whole() && !there.contains(entry.manifest.id.text)) (void)tracelake::remove_session(entry.path);
 }
 
+std::int64_t bytes_of(const std::string& folder) {
+  std::int64_t sum = 0;
+  std::error_code ignored;
+  for (std::filesystem::recursive_directory_iterator file(folder, ignored), end; !ignored && file != end;
+       file.increment(ignored)) {
+    const auto size = file->is_regular_file(ignored) ? file->file_size(ignored) : 0;
+    if (!ignored) sum += static_cast<std::int64_t>(size);
+  }
+  return sum;
+}
+
+// Removes the oldest bundles that this answer does not read, until the folder is within its limit.
+void bound_cache(const std::string& root, const std::set<std::string>& in_use, std::int64_t limit_bytes) {
+  const auto entries = tracelake::list_session_heads(root);
+  if (!entries) return;
+  std::int64_t sum = 0;
+  std::vector<std::int64_t> sizes;
+  for (const auto& entry : *entries) sum += sizes.emplace_back(bytes_of(entry.path));
+  for (std::size_t i = 0; i < entries->size() && sum > limit_bytes; ++i) {  // oldest first
+    if (in_use.contains((*entries)[i].manifest.id.text)) continue;
+    if (tracelake::remove_session((*entries)[i].path)) sum -= sizes[i];
+  }
+}
+
+core::Result<std::int64_t> cache_limit(const Services& services) {
+  const auto text = services.environment.get("AACO_FLEET_CACHE");
+  if (!text) return kCacheBytes;
+  if (const auto bytes = core::parse_bytes(*text); bytes && *bytes > 0) return *bytes;
+  return core::fail(ErrorCode::invalid_argument, "invalid value '" + *text + "' of AACO_FLEET_CACHE",
+                    "expected a size such as 4GiB");
+}
+
 std::set<std::string> copied_ids(const std::string& root) {
   std::set<std::string> ids;
   if (const auto entries = tracelake::list_session_heads(root))
@@ -124,7 +159,7 @@ std::set<std::string> copied_ids(const std::string& root) {
 
 core::Result<FleetLake> copy_from_fleet(const std::string& fleet, const FleetChoice& choice, const Services& services) {
   AACO_ASSIGN(const auto server, find_fleet(fleet, services));
-  AACO_TRY(tracelake::check_remote(server));
+  AACO_ASSIGN(const std::int64_t limit_bytes, cache_limit(services));
   FleetLake out{services, {}, {}};
   AACO_ASSIGN(const auto sessions, fleet_sessions(fleet, "", out.missing, services));
   AACO_ASSIGN(const Chosen chosen, choose(choice, sessions, fleet, out.notes));
@@ -144,6 +179,9 @@ core::Result<FleetLake> copy_from_fleet(const std::string& fleet, const FleetCho
       ++without_bundle;
     }
   services.progress("");
+  std::set<std::string> in_use(chosen.named.begin(), chosen.named.end());
+  in_use.insert(chosen.others.begin(), chosen.others.end());
+  bound_cache(root, in_use, limit_bytes);
   if (without_bundle > 0)
     out.notes.push_back(
         fmt::format("{} sessions of the fleet have no bundle there and are left out; push them again", without_bundle));

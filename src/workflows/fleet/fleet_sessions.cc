@@ -34,6 +34,7 @@ trace::SessionManifest manifest_of(const Cells& row) {
 core::Result<std::vector<FleetSession>> fleet_sessions(const std::string& fleet, const std::string& metric,
                                                        std::vector<std::string>& missing, const Services& services) {
   AACO_ASSIGN(const auto server, find_fleet(fleet, services));
+  AACO_TRY(tracelake::check_remote(server));
   AACO_ASSIGN(const auto sessions,
               server.query("SELECT session_id, kind, tag, state, fingerprint, created, outcome, request FROM sessions "
                            "ORDER BY created, session_id"));

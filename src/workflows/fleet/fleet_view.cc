@@ -17,15 +17,17 @@ using core::Json;
 constexpr std::int64_t kHourNs = std::int64_t{3600} * 1'000'000'000;
 constexpr std::int64_t kViewMinuteNs = 60'000'000'000;
 constexpr std::size_t kMaxKeptAnswers = 64;
+constexpr std::size_t kMaxKeptReports = 8;
 constexpr std::size_t kMaxSessionsRead = 500;  // newest ones whose environment record is read
 constexpr std::size_t kMaxNodeSessions = 50;
 
 std::int64_t steady_ns() { return core::SystemClock().now_ns(core::ClockId::monotonic); }
 
-// A whole number of minutes, so that the window has at most kMaxColumns bins.
+// So that the window has at most kMaxColumns bins: minutes, or what an engine has added up already.
 std::int64_t view_bin_ns(std::int64_t hours) {
   const std::int64_t wanted = hours * kHourNs / FleetView::kMaxColumns;
-  return std::max<std::int64_t>(1, (wanted + kViewMinuteNs - 1) / kViewMinuteNs) * kViewMinuteNs;
+  const std::int64_t unit = wanted <= 3 * kViewMinuteNs ? kViewMinuteNs : wanted <= kHourNs / 2 ? trace::kFleetSlotNs : kHourNs;
+  return std::max<std::int64_t>(1, (wanted + unit - 1) / unit) * unit;
 }
 
 Json metric_list() {
@@ -77,15 +79,18 @@ core::Result<Json> FleetView::kept(const std::string& key, const std::function<c
 }
 
 core::Result<const FleetReport*> FleetView::report(std::int64_t hours) {
-  if (!report_ || report_->first != hours || steady_ns() - report_made_ns_ > kKeptNs) {
-    FleetRequest request;
-    request.from = from_;
-    request.last_ns = hours * kHourNs;
-    AACO_ASSIGN(auto made, analyse_fleet(request, services_));
-    report_.emplace(hours, std::move(made));
-    report_made_ns_ = steady_ns();
-  }
-  return &report_->second;
+  const std::int64_t begun = steady_ns();
+  if (const auto found = reports_.find(hours); found != reports_.end() && begun < found->second.until_ns)
+    return &found->second.report;
+  FleetRequest request;
+  request.from = from_;
+  request.last_ns = hours * kHourNs;
+  AACO_ASSIGN(auto made, analyse_fleet(request, services_));
+  const std::int64_t now = steady_ns();
+  if (reports_.size() >= kMaxKeptReports) reports_.clear();
+  KeptReport& kept = reports_[hours];
+  kept = {std::move(made), now + std::max(kKeptNs, kKeptPerMaking * (now - begun))};
+  return &kept.report;
 }
 
 core::Result<Json> FleetView::overview(std::int64_t hours) {
@@ -111,8 +116,7 @@ core::Result<Json> FleetView::make_heat(const std::string& metric, std::int64_t 
   const FleetRequest request{from_, view_bin_ns(hours), hours * kHourNs};
   AACO_ASSIGN(const FleetBins bins, fleet_bins(request, now->extent));
   const trace::FleetColumn& column = trace::kFleetColumns[trace::fleet_column(metric)];
-  AACO_ASSIGN(const auto cells, source->cells(column.group, bins.first_unix_ns, bins.count, bins.bin_ns));
-  const auto series = node_series(cells, trace::place_in_group(trace::fleet_column(metric)));
+  AACO_ASSIGN(const auto series, source->node_means(trace::fleet_column(metric), bins.first_unix_ns, bins.count, bins.bin_ns));
   const auto severity = severities(*now);
   const auto of = [&](const std::string& node) {
     const auto found = severity.find(node);
@@ -150,7 +154,7 @@ core::Result<Json> FleetView::make_node(const std::string& name, std::int64_t ho
   AACO_ASSIGN(const FleetBins bins, fleet_bins(request, now->extent));
   Json series = Json::array();
   for (const trace::FleetGroup group : trace::kFleetGroups) {
-    AACO_ASSIGN(const auto cells, source->cells(group, bins.first_unix_ns, bins.count, bins.bin_ns));
+    AACO_ASSIGN(const auto cells, source->cells(group, bins.first_unix_ns, bins.count, bins.bin_ns, name));
     for (Json& one : unit_series_json(cells, group, name)) series.push(std::move(one));
   }
   return Json::object({{"schema_version", 1},

@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "core/clock.h"
 #include "core/files.h"
 #include "core/hash.h"
 #include "tracelake/bundle.h"
@@ -22,8 +23,11 @@ core::Result<std::vector<std::string>> wanted_sessions(const PushRequest& reques
   std::vector<std::string> ids;
   if (request.all || request.watch) {
     AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
+    // What would be deleted again is not sent.
+    const std::int64_t now = core::SystemClock().now_ns(core::ClockId::realtime);
+    const auto is_kept = [&](std::int64_t created_ns) { return !request.keep || created_ns >= now - request.keep->count(); };
     for (const auto& entry : entries)
-      if (entry.manifest.whole()) ids.push_back(entry.manifest.id.text);
+      if (entry.manifest.whole() && is_kept(entry.manifest.created_realtime_ns)) ids.push_back(entry.manifest.id.text);
   }
   for (const std::string& name : request.sessions) {
     AACO_ASSIGN(const std::string path, tracelake::find_session(services.paths.sessions, name));
@@ -66,6 +70,25 @@ core::Status push_round(const std::vector<std::string>& ids, const tracelake::Re
   return {};
 }
 
+// Deletes what is too old, once per hour of watching.
+class Expiry {
+ public:
+  explicit Expiry(std::optional<core::Nanoseconds> keep) : keep_(keep) {}
+  core::Status run(const tracelake::RemoteServer& server, PushReport& report) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!keep_ || now < next_) return {};
+    AACO_ASSIGN(auto expired, tracelake::expire_remote(server, *keep_));
+    report.expired.days += expired.days;
+    report.expired.sessions.insert(report.expired.sessions.end(), expired.sessions.begin(), expired.sessions.end());
+    next_ = now + std::chrono::hours(1);
+    return {};
+  }
+
+ private:
+  std::optional<core::Nanoseconds> keep_;
+  std::chrono::steady_clock::time_point next_;
+};
+
 void wait_for(core::Nanoseconds time, const Services& services) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (!services.stopping() && std::chrono::steady_clock::now() < end)
@@ -80,9 +103,9 @@ core::Result<tracelake::RemoteServer> find_fleet(const std::string& name, const 
 }
 
 core::Result<PushReport> push(const PushRequest& request, const Services& services) {
-  if (request.sessions.empty() && !request.all && !request.watch && request.telemetry.empty())
+  if (request.sessions.empty() && !request.all && !request.watch && request.telemetry.empty() && !request.keep)
     return core::fail(core::ErrorCode::invalid_argument, "no sessions given",
-                      "pass sessions, --all, --watch or --telemetry FOLDER");
+                      "pass sessions, --all, --watch, --telemetry FOLDER or --keep TIME");
   AACO_ASSIGN(const auto server, find_fleet(request.to, services));
   PushReport report;
   report.to = server.target().name;
@@ -97,6 +120,7 @@ core::Result<PushReport> push(const PushRequest& request, const Services& servic
     services.progress("");
   }
   std::set<std::string> done;
+  Expiry expiry(request.keep);
   do {
     AACO_ASSIGN(const auto ids, wanted_sessions(request, services));
     if (const auto ready = tracelake::prepare_remote(server); !ready) {
@@ -104,6 +128,7 @@ core::Result<PushReport> push(const PushRequest& request, const Services& servic
       services.progress("waiting: " + ready.error().message);
     } else {
       AACO_TRY(push_round(ids, server, services, done, report));
+      AACO_TRY(expiry.run(server, report));
     }
     if (request.watch) wait_for(*request.watch, services);
   } while (request.watch && !services.stopping());
@@ -126,7 +151,9 @@ core::Json to_json(const PushReport& report) {
                              {"to", report.to},
                              {"pushed", std::move(pushed)},
                              {"failed", std::move(failed)},
-                             {"telemetry_rows", report.telemetry_rows}});
+                             {"telemetry_rows", report.telemetry_rows},
+                             {"expired_days", report.expired.days},
+                             {"expired_sessions", core::Json::texts(report.expired.sessions)}});
 }
 
 core::Result<RemoteRows> query_fleet(const QueryRequest& request, const std::string& on, const Services& services) {

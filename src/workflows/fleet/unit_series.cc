@@ -17,28 +17,6 @@ double four_digits(double value) {
 
 }  // namespace
 
-std::map<std::string, FleetSeries> node_series(const trace::FleetCells& cells, std::size_t place) {
-  struct Sum {
-    double sum = 0;
-    int count = 0;
-  };
-  std::map<std::string, std::vector<Sum>> sums;
-  for (const trace::FleetCell& cell : cells.cells) {
-    const auto& value = cell.values[place];
-    if (!value || cell.bin < 0 || cell.bin >= cells.bins) continue;
-    auto& row = sums[cells.units[static_cast<std::size_t>(cell.unit)].node];
-    row.resize(static_cast<std::size_t>(cells.bins));
-    row[static_cast<std::size_t>(cell.bin)].sum += *value;
-    ++row[static_cast<std::size_t>(cell.bin)].count;
-  }
-  std::map<std::string, FleetSeries> out;
-  for (const auto& [node, row] : sums) {
-    FleetSeries& series = out[node];
-    for (const Sum& one : row) series.push_back(one.count > 0 ? std::optional(one.sum / one.count) : std::nullopt);
-  }
-  return out;
-}
-
 Json series_json(const FleetSeries& series) {
   Json list = Json::array();
   for (const auto& value : series) list.push(value ? Json(four_digits(*value)) : Json());

@@ -14,8 +14,6 @@ namespace aaco::workflows {
 // One value per bin; empty: not measured.
 using FleetSeries = std::vector<std::optional<double>>;
 
-// Means over the devices of each node, of the column at a place in its group.
-std::map<std::string, FleetSeries> node_series(const trace::FleetCells& cells, std::size_t place);
 // With four significant digits and null for what was not measured.
 core::Json series_json(const FleetSeries& series);
 // Every measured column of a node's units: {metric, device?, job?, values}.
