@@ -19,8 +19,10 @@ struct RemoteTarget {
   std::string name;  // as the user named it
   std::string url;   // http://host:port
   std::string database = "aaco";
-  std::string cluster;              // of Distributed tables; empty: one server
-  std::vector<std::string> shards;  // http://host:port of each server of the cluster
+  std::string cluster;  // of Distributed tables; empty: one server
+  // http://host:port of the servers of each shard of the cluster, in its order. Several servers: replicas of one another.
+  std::vector<std::vector<std::string>> shards;
+  [[nodiscard]] bool has_replicas() const;
   std::string user, password;
   std::string token;  // Authorization: Bearer, for a proxy in front of the engine
   std::int64_t timeout_ns = std::int64_t{60} * 1'000'000'000;
@@ -39,16 +41,20 @@ class RemoteServer {
   [[nodiscard]] const RemoteTarget& target() const { return target_; }
   // One statement; the answer as text. Fails with io or timed_out where the server cannot be reached.
   core::Result<std::string> run(const std::string& sql, const std::map<std::string, std::string>& settings = {}) const;
-  // The same on every server of the cluster.
+  // The same on every server of the cluster. A server that is away is left out if a replica of it answers.
   core::Status run_everywhere(const std::string& sql) const;
+  // On one server of each shard, the first that answers: what replicas do by themselves.
+  core::Status run_once_per_shard(const std::string& sql) const;
   // INSERT, in the format TabSeparated or that of the statement. Returns when the rows are stored on their shards.
   core::Status insert(const std::string& statement, std::string rows) const;
   // A user's SELECT, unchanged, read-only. Shards that are gone are left out; missing_shards() names them.
   core::Result<QueryResult> query(const std::string& sql) const;
-  // Servers of the cluster that do not answer: gone, or hung, which takes three seconds to find out.
+  // Servers of shards none of which answers: gone, or hung, which takes three seconds to find out.
   [[nodiscard]] std::vector<std::string> missing_shards() const;
   // timed_out: a server of the cluster is hung. A query would wait for it for minutes, whatever its settings.
   [[nodiscard]] core::Status refuse_hung() const;
+  // One server of each shard alone, the first that answers. io or timed_out: none of a shard's does.
+  [[nodiscard]] core::Result<std::vector<RemoteServer>> one_per_shard() const;
 
  private:
   struct Absent {

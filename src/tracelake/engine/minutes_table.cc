@@ -78,13 +78,14 @@ core::Status prepare_slots(const RemoteServer& server, const FleetSlots& slots) 
   AACO_ASSIGN(const std::string there, server.run(fmt::format("EXISTS TABLE {}", slots.table)));
   if (core::trim(there) == "1") return {};
   AACO_TRY(server.run_everywhere(
-      fmt::format("CREATE TABLE IF NOT EXISTS rows_{} ({}) ENGINE = AggregatingMergeTree PARTITION BY intDiv(slot_unix_ns, {}) "
+      fmt::format("CREATE TABLE IF NOT EXISTS rows_{} ({}) ENGINE = {} PARTITION BY intDiv(slot_unix_ns, {}) "
                   "ORDER BY (metric_group, node, unit, work, slot_unix_ns)",
-                  slots.table, slot_columns(), kDayOfMinutesNs)));
+                  slots.table, slot_columns(),
+                  remote::engine_of(target, "AggregatingMergeTree", fmt::format("rows_{}", slots.table)), kDayOfMinutesNs)));
   const std::string rows = slots_of_minutes(target.database, slots.slot_ns);
   AACO_TRY(server.run_everywhere(
       fmt::format("CREATE MATERIALIZED VIEW IF NOT EXISTS feed_{0} TO {1}.rows_{0} AS {2}", slots.table, target.database, rows)));
-  AACO_TRY(server.run_everywhere(fmt::format("INSERT INTO rows_{} {}", slots.table, rows)));
+  AACO_TRY(server.run_once_per_shard(fmt::format("INSERT INTO rows_{} {}", slots.table, rows)));
   if (!target.cluster.empty())
     AACO_TRY(server.run(
         fmt::format("CREATE TABLE IF NOT EXISTS all_{0} AS rows_{0} ENGINE = Distributed({1}, {2}, rows_{0}, sipHash64(node))",
@@ -108,9 +109,10 @@ core::Status prepare_fleet_minutes(const RemoteServer& server) {
   const RemoteTarget& target = server.target();
   AACO_TRY(prepare_remote(server));
   AACO_TRY(server.run_everywhere(
-      fmt::format("CREATE TABLE IF NOT EXISTS rows_{} ({}) ENGINE = MergeTree PARTITION BY intDiv(minute_unix_ns, {}) ORDER BY "
+      fmt::format("CREATE TABLE IF NOT EXISTS rows_{} ({}) ENGINE = {} PARTITION BY intDiv(minute_unix_ns, {}) ORDER BY "
                   "(metric_group, node, minute_unix_ns)",
-                  kMinutesTable, minutes_columns(), kDayOfMinutesNs)));
+                  kMinutesTable, minutes_columns(), remote::engine_of(target, "MergeTree", fmt::format("rows_{}", kMinutesTable)),
+                  kDayOfMinutesNs)));
   if (!target.cluster.empty())
     AACO_TRY(server.run(
         fmt::format("CREATE TABLE IF NOT EXISTS all_{0} AS rows_{0} ENGINE = Distributed({1}, {2}, rows_{0}, sipHash64(node))",

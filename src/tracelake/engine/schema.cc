@@ -43,6 +43,11 @@ std::string whole_name(const RemoteTarget& target, const std::string& table) {
   return (target.cluster.empty() ? "rows_" : "all_") + table;
 }
 
+std::string engine_of(const RemoteTarget& target, std::string_view kind, const std::string& table) {
+  if (!target.has_replicas()) return std::string(kind);
+  return fmt::format("Replicated{}('/clickhouse/tables/{{shard}}/{}/{}', '{{replica}}')", kind, target.database, table);
+}
+
 std::string backticked(std::string_view name) {
   return "`" + core::replace_all(core::replace_all(std::string(name), "\\", "\\\\"), "`", "\\`") + "`";
 }
@@ -82,10 +87,10 @@ core::Status RemoteSchema::ensure(const std::string& table, const std::vector<Re
 
 core::Status RemoteSchema::create(const std::string& table, const std::vector<RemoteColumn>& columns) {
   const RemoteTarget& target = server_.target();
-  AACO_TRY(server_.run_everywhere(
-      fmt::format("CREATE TABLE IF NOT EXISTS {} (aaco_session String, aaco_part String, {}) ENGINE = MergeTree "
-                  "ORDER BY (aaco_session, aaco_part)",
-                  backticked(stored_name(table)), column_list(columns, true))));
+  AACO_TRY(server_.run_everywhere(fmt::format(
+      "CREATE TABLE IF NOT EXISTS {} (aaco_session String, aaco_part String, {}) ENGINE = {} "
+      "ORDER BY (aaco_session, aaco_part)",
+      backticked(stored_name(table)), column_list(columns, true), engine_of(target, "MergeTree", stored_name(table)))));
   if (!target.cluster.empty()) AACO_TRY(server_.run(distributed(target, table, "aaco_session")));
   return make_view(table, columns);
 }
@@ -93,7 +98,7 @@ core::Status RemoteSchema::create(const std::string& table, const std::vector<Re
 core::Status RemoteSchema::extend(const std::string& table, const std::vector<RemoteColumn>& missing,
                                   const std::vector<RemoteColumn>& columns) {
   for (const RemoteColumn& column : missing)
-    AACO_TRY(server_.run_everywhere(
+    AACO_TRY(server_.run_once_per_shard(
         fmt::format("ALTER TABLE {} ADD COLUMN {} {}", backticked(stored_name(table)), backticked(column.name), column.type)));
   if (!server_.target().cluster.empty()) {
     AACO_TRY(server_.run("DROP TABLE IF EXISTS " + backticked("all_" + table)));
@@ -170,8 +175,9 @@ core::Status prepare_remote(const RemoteServer& server) {
   AACO_ASSIGN(const std::int64_t version, remote::schema_version(server));
   AACO_TRY(remote::refuse_newer(server, version));
   AACO_TRY(server.run_everywhere(
-      "CREATE TABLE IF NOT EXISTS rows_pushes (session_id String, push_id String, table_name String, part_id String, "
-      "row_count Int64, tool_version String) ENGINE = MergeTree ORDER BY (session_id, push_id)"));
+      fmt::format("CREATE TABLE IF NOT EXISTS rows_pushes (session_id String, push_id String, table_name String, part_id String, "
+                  "row_count Int64, tool_version String) ENGINE = {} ORDER BY (session_id, push_id)",
+                  remote::engine_of(target, "MergeTree", "rows_pushes"))));
   if (!target.cluster.empty()) AACO_TRY(server.run(remote::distributed(target, "pushes", "session_id")));
   if (version > 0 && version < remote::kRemoteSchemaVersion) {
     remote::RemoteSchema schema(server);

@@ -18,6 +18,9 @@ std::string remote_type(const std::string& lake_type);
 // Names of the stored tables behind a table of the lake: rows on each server, and all rows of the cluster.
 std::string stored_name(const std::string& table);
 std::string whole_name(const RemoteTarget& target, const std::string& table);
+// MergeTree, or its kind with replicas: "AggregatingMergeTree". Replicas take their place from the macros shard and replica of
+// each server's configuration.
+std::string engine_of(const RemoteTarget& target, std::string_view kind, const std::string& table);
 std::string backticked(std::string_view name);
 std::string text_literal(std::string_view text);
 

@@ -49,6 +49,8 @@ ErrorCode code_of_reply(int status, std::string_view body) {
   return ErrorCode::invalid_argument;
 }
 
+bool is_away(const core::Error& error) { return error.code == ErrorCode::io || error.code == ErrorCode::timed_out; }
+
 // ClickHouse's types under the names that the other engine has for them.
 std::string sql_type(std::string type) {
   constexpr std::string_view kNullable = "Nullable(";
@@ -69,6 +71,10 @@ std::vector<std::string> words_of(std::string_view line) {
 }
 
 }  // namespace
+
+bool RemoteTarget::has_replicas() const {
+  return std::any_of(shards.begin(), shards.end(), [](const auto& replicas) { return replicas.size() > 1; });
+}
 
 void append_cell(std::string& out, const std::optional<std::string>& cell) {
   if (!cell) {
@@ -147,7 +153,49 @@ core::Status RemoteServer::run_everywhere(const std::string& sql) const {
     AACO_TRY(run(sql));
     return {};
   }
-  for (const std::string& shard : target_.shards) AACO_TRY(post(shard, sql, "", {}));
+  for (const auto& replicas : target_.shards) {
+    std::optional<core::Error> away;
+    std::size_t reached = 0;
+    for (const std::string& server : replicas) {
+      const auto reply = post(server, sql, "", {});
+      if (reply)
+        ++reached;
+      else if (is_away(reply.error()))
+        away = reply.error();
+      else
+        return tl::unexpected<core::Error>(reply.error());
+    }
+    if (reached == 0 && away) return tl::unexpected<core::Error>(std::move(*away));
+  }
+  return {};
+}
+
+core::Result<std::vector<RemoteServer>> RemoteServer::one_per_shard() const {
+  std::vector<RemoteServer> out;
+  if (target_.shards.empty()) out.push_back(*this);
+  for (const auto& replicas : target_.shards) {
+    RemoteTarget target = target_;
+    target.cluster.clear();
+    target.shards.clear();
+    std::optional<core::Error> away;
+    for (const std::string& server : replicas) {
+      target.url = server;
+      if (const auto reply = post(server, "SELECT 1", "", {}); !reply) {
+        away = reply.error();
+        continue;
+      }
+      away.reset();
+      break;
+    }
+    if (away) return tl::unexpected<core::Error>(std::move(*away));
+    out.emplace_back(std::move(target));
+  }
+  return out;
+}
+
+core::Status RemoteServer::run_once_per_shard(const std::string& sql) const {
+  AACO_ASSIGN(const auto servers, one_per_shard());
+  for (const RemoteServer& server : servers) AACO_TRY(server.run(sql));
   return {};
 }
 
@@ -180,9 +228,13 @@ RemoteServer::Absent RemoteServer::absent_shards() const {
   hurried.timeout_ns = std::min(target_.timeout_ns, kProbeNs);
   const RemoteServer probe(std::move(hurried));
   Absent out;
-  for (const std::string& shard : target_.shards)
-    if (const auto reply = probe.post(shard, "SELECT 1", "", {}); !reply)
-      (reply.error().code == ErrorCode::timed_out ? out.hung : out.gone).push_back(shard);
+  for (const auto& replicas : target_.shards) {
+    std::vector<std::string> gone;
+    for (const std::string& server : replicas)
+      if (const auto reply = probe.post(server, "SELECT 1", "", {}); !reply)
+        (reply.error().code == ErrorCode::timed_out ? out.hung : gone).push_back(server);
+    if (gone.size() == replicas.size()) out.gone.insert(out.gone.end(), gone.begin(), gone.end());
+  }
   return out;
 }
 

@@ -71,10 +71,20 @@ core::Result<RemoteTarget> from_entry(const core::YamlNode& entry, const std::st
   AACO_ASSIGN(const auto cluster, entry.optional_string("cluster"));
   target.cluster = cluster.value_or("");
   if (const core::YamlNode* shards = entry.find("shards")) {
-    AACO_ASSIGN(const auto places, shards->as_strings());
-    for (const std::string& place : places) {
-      AACO_ASSIGN(auto shard, http_url(place, place));
-      target.shards.push_back(std::move(shard));
+    if (!shards->is_sequence()) return shards->error("shards must be a list");
+    for (const core::YamlNode& shard : shards->items()) {
+      std::vector<std::string> places, urls;
+      if (shard.is_sequence()) {
+        AACO_ASSIGN(places, shard.as_strings());
+      } else {
+        AACO_ASSIGN(places.emplace_back(), shard.as_string());
+      }
+      for (const std::string& place : places) {
+        AACO_ASSIGN(auto url_of_place, http_url(place, place));
+        urls.push_back(std::move(url_of_place));
+      }
+      if (urls.empty()) return shard.error("a shard must have at least one server");
+      target.shards.push_back(std::move(urls));
     }
   }
   if (target.cluster.empty() != target.shards.empty()) return entry.error("cluster and shards belong together");

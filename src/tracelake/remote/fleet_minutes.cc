@@ -38,18 +38,10 @@ core::Result<std::vector<Destination>> destinations_of(const RemoteServer& serve
   std::vector<std::string> columns;
   for (const auto& [name, type] : fleet_row_columns()) columns.push_back(name);
   std::vector<Destination> out;
-  if (server.target().shards.empty()) {
-    out.push_back({server, fleet_minutes_insert(server.target(), columns) + " FORMAT RowBinary", {}});
-    return out;
-  }
-  for (const std::string& shard : server.target().shards) {
-    RemoteTarget target = server.target();
-    target.url = shard;
-    target.cluster.clear();
-    target.shards.clear();
-    std::string statement = fleet_minutes_insert(target, columns) + " FORMAT RowBinary";
-    out.push_back({RemoteServer(std::move(target)), std::move(statement), {}});
-  }
+  AACO_ASSIGN(const auto servers, server.one_per_shard());
+  for (const RemoteServer& one : servers)
+    out.push_back({one, fleet_minutes_insert(one.target(), columns) + " FORMAT RowBinary", {}});
+  if (server.target().shards.empty()) return out;
   AACO_ASSIGN(const auto nodes, source.nodes());
   for (const std::string& node : nodes) out[remote::sip_hash64(node) % out.size()].nodes.push_back(node);
   std::erase_if(out, [](const Destination& one) { return one.nodes.empty(); });

@@ -43,12 +43,13 @@ TEST(RemoteTarget, PasswordComesFromFileOrEnvironment) {
   ASSERT_TRUE(core::write_file_atomic(folder->path() + "/word", "secret\n"));
   ASSERT_TRUE(core::write_file_atomic(file,
                                       "fleets:\n  prod:\n    url: clickhouse://db\n    cluster: c\n    shards: ['db:8123', "
-                                      "'db2:8123']\n    user: me\n    password_file: " +
+                                      "['db2:8123', 'db3:8123']]\n    user: me\n    password_file: " +
                                           folder->path() + "/word\n"));
   const auto target = find_remote("prod", {folder->path() + "/absent.yaml", file}, {});
   ASSERT_TRUE(target) << target.error().text();
   EXPECT_EQ(target->user + ":" + target->password, "me:secret");
-  EXPECT_EQ(target->shards.size(), 2U);
+  EXPECT_EQ(target->shards, (std::vector<std::vector<std::string>>{{"http://db:8123"}, {"http://db2:8123", "http://db3:8123"}}));
+  EXPECT_TRUE(target->has_replicas());
   const auto other =
       find_remote("prod", {file}, core::Environment(std::map<std::string, std::string>{{"AACO_CLICKHOUSE_PASSWORD", "other"}}));
   EXPECT_EQ(other->password, "other");

@@ -16,15 +16,6 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kDayOfPartitionNs = 86'400 * kSecondNs;
 constexpr std::string_view kTelemetryTables[] = {"rows_fleet_minutes", "rows_fleet_slots", "rows_fleet_hours"};
 
-// One server alone: what is stored is removed where it is stored.
-RemoteServer alone(const RemoteServer& server, const std::string& shard) {
-  RemoteTarget target = server.target();
-  target.url = shard;
-  target.cluster.clear();
-  target.shards.clear();
-  return RemoteServer(std::move(target));
-}
-
 // Partitions are days since 1970, whole ones only.
 core::Result<std::set<std::int64_t>> drop_days(const RemoteServer& server, std::int64_t before_unix_ns) {
   std::set<std::int64_t> dropped;
@@ -66,10 +57,10 @@ core::Result<ExpireOutcome> expire_remote(const RemoteServer& server, core::Nano
   AACO_ASSIGN(const std::string now, server.run("SELECT toUInt32(now())"));
   const std::int64_t before_unix_ns = core::parse_i64(core::trim(now)).value_or(0) * kSecondNs - keep.count();
   std::set<std::int64_t> days;
-  std::vector<std::string> places = server.target().shards;
-  if (places.empty()) places.push_back(server.target().url);
-  for (const std::string& place : places) {
-    AACO_ASSIGN(auto dropped, drop_days(alone(server, place), before_unix_ns));
+  // What is stored is removed where it is stored; replicas follow.
+  AACO_ASSIGN(const auto places, server.one_per_shard());
+  for (const RemoteServer& place : places) {
+    AACO_ASSIGN(auto dropped, drop_days(place, before_unix_ns));
     days.merge(dropped);
   }
   out.days = static_cast<std::int64_t>(days.size());
@@ -83,7 +74,7 @@ core::Result<ExpireOutcome> expire_remote(const RemoteServer& server, core::Nano
   if (out.sessions.empty()) return out;
   std::string list;
   for (const std::string& id : out.sessions) list += (list.empty() ? "" : ", ") + remote::text_literal(id);
-  for (const std::string& place : places) AACO_TRY(delete_sessions(alone(server, place), tables, list));
+  for (const RemoteServer& place : places) AACO_TRY(delete_sessions(place, tables, list));
   return out;
 }
 
