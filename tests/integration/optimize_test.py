@@ -243,7 +243,7 @@ class Rewrites(OptimizeTest):
         self.assertLess(proof['interval']['high'], -0.01)
         self.assertIn('energy per item', outcome.json()['summary'])
 
-    def test_energy_counter_that_stands_still_fails(self):
+    def test_energy_counter_that_does_not_advance_fails(self):
         EnergyCounter(self.folder / 'still').write(5_000_000)
         outcome = self.optimize('still', '--for', 'energy', '--root', self.folder / 'still', '--space',
                                 self.space('still.yaml', [{'id': 'spinning', 'values': [{'id': 'off', 'set': {'session_options.session.intra_op.allow_spinning': '0'}}]}]),

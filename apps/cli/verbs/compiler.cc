@@ -177,7 +177,8 @@ void add_compiler(CLI::App& app, Context& context) {
       "  aaco compiler net.onnx --against libonnxruntime.so.1.17.3\n"
       "  aaco compiler net.onnx --against migraphx --json\n"
       "  aaco compiler net.onnx --time --against 1.20.1\n\n"
-      "The model is loaded, and run only with --time. A fusion is reported as missed only if ONNX Runtime did leave the two nodes apart; the\n"
+      "The model is loaded, and run only with --time. A fusion is reported as missed only if ONNX Runtime did leave the two "
+      "nodes apart; the\n"
       "reason is an id in data/rules/compiler.yaml.");
   verb->callback([&context, run, options] {
     auto request = run->resolve();

@@ -122,7 +122,8 @@ std::string refused_rules(const std::string& text) {
 TEST(CompilerRules, TheShippedFileIsRead) {
   const auto rules = load_compiler_rules(AACO_SOURCE_DIR "/data/rules/compiler.yaml");
   ASSERT_TRUE(rules) << rules.error().text();
-  for (const char* id : {"several_consumers", "cast_between", "opset_not_covered", "provider_operator", "other_fusion", "unexplained"})
+  for (const char* id :
+       {"several_consumers", "cast_between", "opset_not_covered", "provider_operator", "other_fusion", "unexplained"})
     EXPECT_NE(rules->find(id), nullptr) << id;
   EXPECT_EQ(rules->find("wings"), nullptr);
 }

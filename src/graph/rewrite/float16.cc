@@ -18,14 +18,19 @@ namespace {
 constexpr float kMaxHalf = 65504;
 const std::set<std::string_view> kProducts = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
 // Operators that accept float16 wherever they accept float32.
-const std::set<std::string_view> kOperators = {
-    "Conv",         "ConvTranspose", "Gemm",          "MatMul",      "Add",          "Sub",
-    "Mul",          "Div",           "Pow",           "Sqrt",        "Erf",          "Exp",
-    "Neg",          "Relu",          "LeakyRelu",     "Elu",         "Gelu",         "Sigmoid",
-    "Tanh",         "Softmax",       "HardSigmoid",   "HardSwish",   "Clip",         "BatchNormalization",
-    "AveragePool",  "MaxPool",       "GlobalAveragePool", "Concat",  "Reshape",      "Flatten",
-    "Transpose",    "Squeeze",       "Unsqueeze",     "Slice",       "Split",        "Gather",
-    "Expand",       "Where",         "LayerNormalization"};
+const std::set<std::string_view> kOperators = {"Conv",        "ConvTranspose", "Gemm",
+                                               "MatMul",      "Add",           "Sub",
+                                               "Mul",         "Div",           "Pow",
+                                               "Sqrt",        "Erf",           "Exp",
+                                               "Neg",         "Relu",          "LeakyRelu",
+                                               "Elu",         "Gelu",          "Sigmoid",
+                                               "Tanh",        "Softmax",       "HardSigmoid",
+                                               "HardSwish",   "Clip",          "BatchNormalization",
+                                               "AveragePool", "MaxPool",       "GlobalAveragePool",
+                                               "Concat",      "Reshape",       "Flatten",
+                                               "Transpose",   "Squeeze",       "Unsqueeze",
+                                               "Slice",       "Split",         "Gather",
+                                               "Expand",      "Where",         "LayerNormalization"};
 
 class HalfConverter {
  public:

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstring>
 
+#include "core/half.h"
 #include "core/random.h"
 #include "core/strings.h"
-#include "core/half.h"
 
 namespace aaco::laboratory::benchmarks {
 namespace {

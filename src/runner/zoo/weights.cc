@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/random.h"
 #include "core/half.h"
+#include "core/random.h"
 
 namespace aaco::runner::zoo {
 namespace {

@@ -69,7 +69,8 @@ Lists lists_of(const graph::Graph& before, const CompiledGraph& compiled, const 
 Json with_times(Json not_fused, const Json& nodes) {
   std::map<std::string, double> time_of;
   for (const Json& row : nodes.items())
-    if (const auto time = row["time_ns"].as_f64(); time && !row["node"].is_null()) time_of[std::string(row["node"].text())] = *time;
+    if (const auto time = row["time_ns"].as_f64(); time && !row["node"].is_null())
+      time_of[std::string(row["node"].text())] = *time;
   Json out = Json::array();
   for (Json miss : not_fused.items()) {
     const auto first = time_of.find(std::string(miss["first"].text())), second = time_of.find(std::string(miss["second"].text()));

@@ -15,7 +15,7 @@ namespace aaco::workflows {
 // What the kernels of an optimised graph take, by the runtime's profiler, which adds about a microsecond to each.
 struct KernelTimes {
   std::int64_t calls = 0;
-  double call_ns = 0;                      // median, from outside
+  double call_ns = 0;                       // median, from outside
   std::map<std::string, double> by_kernel;  // median over the calls, ns
 };
 

@@ -42,8 +42,9 @@ core::Status check_objective(const OptimizeRequest& request) {
     return core::fail(ErrorCode::invalid_argument,
                       "invalid value '" + objective + "' for '--for': expected latency, throughput, memory or energy");
   if (auto meter = collectors::CpuEnergy::open({request.system_root}); !meter)
-    return core::fail(meter.error().code, "--for energy requires a sensor of the CPU's energy: " + meter.error().message,
-                      meter.error().remedy.empty() ? "use --for latency, --for throughput or --for memory" : meter.error().remedy);
+    return core::fail(
+        meter.error().code, "--for energy requires a sensor of the CPU's energy: " + meter.error().message,
+        meter.error().remedy.empty() ? "use --for latency, --for throughput or --for memory" : meter.error().remedy);
   return {};
 }
 

@@ -29,7 +29,7 @@ constexpr std::int64_t kMaxLife = 12;          // trials that share a process of
 constexpr std::int64_t kSlowerStart = 10;
 constexpr std::int64_t kBudgetParts = 10;
 constexpr std::int64_t kMaxMinStartNs = 10'000'000'000;
-constexpr std::int64_t kTrialBlocksNs = 1'000'000'000;  // for its calls; they take a quarter of that undisturbed
+constexpr std::int64_t kTrialBlocksNs = 1'000'000'000;    // for its calls; they take a quarter of that undisturbed
 constexpr std::int64_t kMeteredBlocksNs = 6'000'000'000;  // where blocks are as long as energy counters require
 constexpr std::int64_t kLoadingTimeoutNs = 900'000'000'000;
 constexpr std::int64_t kBaselineTimeoutNs = 600'000'000'000;
@@ -110,10 +110,11 @@ core::Status TrialBench::run_pairs(Trial& trial, TrialProcess& candidate, std::i
   std::vector<double> all;
   const bool metered = meter_ != nullptr;
   // As in the proof: throughput is of the mean call, stalls included.
-  const stats::StatisticChoice statistic = request_->objective == "latency" || request_->objective == "memory" ? stats::StatisticChoice(0.5) : stats::StatisticChoice();
+  const stats::StatisticChoice statistic = request_->objective == "latency" || request_->objective == "memory"
+                                               ? stats::StatisticChoice(0.5)
+                                               : stats::StatisticChoice();
   // Energy is of an item, time of a call.
-  const double batches =
-      metered ? 0 : std::log(static_cast<double>(candidate.batch()) / static_cast<double>(baseline_->batch()));
+  const double batches = metered ? 0 : std::log(static_cast<double>(candidate.batch()) / static_cast<double>(baseline_->batch()));
   const auto effects_so_far = [&] {
     return metered ? stats::make_round(our_energy, their_energy, statistic).effects
                    : stats::make_round(ours, theirs, statistic).effects;
