@@ -233,10 +233,15 @@ class Rewrites(OptimizeTest):
     def test_energy_per_item_is_an_objective(self):
         # A counter of constant power: twice the items in less than twice the time take less energy each.
         with EnergyCounter(self.folder / 'machine'):
-            outcome = self.search('energy', '--for', 'energy', '--threads', 1, '--fix', 'threads=1', '--root', self.folder / 'machine', '--space',
-                                  self.space('energy.yaml', [{'id': 'threads', 'key': 'threads', 'values': [1]},
-                                                             {'id': 'batch', 'for': ['throughput', 'energy'], 'key': 'batch', 'values': [8]}]), budget='40s')
-            self.assertEqual(outcome.code, 0, outcome.errors)
+            space = self.space('energy.yaml', [{'id': 'threads', 'key': 'threads', 'values': [1]},
+                                               {'id': 'batch', 'for': ['throughput', 'energy'], 'key': 'batch', 'values': [8]}])
+            for attempt in range(4):
+                outcome = self.search(f'energy{attempt}', '--for', 'energy', '--threads', 1, '--fix', 'threads=1', '--root', self.folder / 'machine',
+                                      '--space', space, budget='40s')
+                # Other work can keep the counter's thread from the CPU for a whole block.
+                if 'did not advance' not in outcome.output + outcome.errors:
+                    break
+        self.assertEqual(outcome.code, 0, outcome.output[:1500] + outcome.errors)
         proof = outcome.json()['proof']
         self.assertEqual((proof['metric'], proof['configuration'], proof['verdict']), ('energy.joules_per_item', 'batch=8', 'improvement'))
         self.assertGreaterEqual(proof['rounds'], 4)
