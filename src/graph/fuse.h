@@ -25,12 +25,15 @@ struct FusionStep {
   std::vector<std::string> operands;
   bool optional = false;  // where it is missing, its first operand stands for it
 };
-// The ranks that an operand may have, and from which rank on its sizes must be fixed.
+// The ranks and shapes that an operand may have.
 struct RankCondition {
   std::string step;
   std::size_t operand = 0;
   std::vector<std::int64_t> ranks;         // empty: any
-  std::optional<std::int64_t> fixed_from;  // empty: sizes may be open
+  std::optional<std::int64_t> fixed_from;  // rank from which sizes must be fixed; empty: sizes may be open
+  std::optional<std::size_t> same_as;      // another operand of the step with the same shape, names of open sizes included
+  bool per_channel = false;                // one value per channel: [C, 1, 1] or [1, C, 1, 1]
+  bool or_scalar = false;                  // or rank 0
 };
 struct FusionPattern {
   std::string name;

@@ -36,7 +36,7 @@ struct Search {
     std::string change;        // "spinning=off"
     double without_ratio = 0;  // of the time per item (or the memory), if it is left out
   };
-  std::string objective;  // latency, throughput, memory
+  std::string objective;  // latency, throughput, memory, energy
   std::string summary, recommendation, inputs;
   std::int64_t configurations = 0, tried = 0, failed = 0, out_of_tolerance = 0;
   std::optional<Proof> proof;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "runner/half.h"
+#include "core/half.h"
 
 namespace aaco::runner {
 namespace {
@@ -30,10 +30,10 @@ bool store(TensorData& tensor, const Make& make) {
     case ElementType::float32: store_each<float>(tensor, make); return true;
     case ElementType::float64: store_each<double>(tensor, make); return true;
     case ElementType::float16:
-      store_each<std::uint16_t>(tensor, [&](std::size_t i) { return to_half(static_cast<float>(make(i))); });
+      store_each<std::uint16_t>(tensor, [&](std::size_t i) { return core::to_half(static_cast<float>(make(i))); });
       return true;
     case ElementType::bfloat16:
-      store_each<std::uint16_t>(tensor, [&](std::size_t i) { return to_bfloat16(static_cast<float>(make(i))); });
+      store_each<std::uint16_t>(tensor, [&](std::size_t i) { return core::to_bfloat16(static_cast<float>(make(i))); });
       return true;
     case ElementType::int8: store_each<std::int8_t>(tensor, make); return true;
     case ElementType::uint8: store_each<std::uint8_t>(tensor, make); return true;

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/files.h"
-#include "runner/half.h"
+#include "core/half.h"
 #include "tests/support/source_dir.h"
 
 namespace aaco::runner {
@@ -203,14 +203,14 @@ TEST(InputValues, RefusesUnsupportedTypes) {
 }
 
 TEST(Half, RoundsToNearestEven) {
-  EXPECT_EQ(to_half(1.0F), 0x3C00);
-  EXPECT_EQ(to_half(-2.0F), 0xC000);
-  EXPECT_EQ(to_half(1.0F + 0x1p-11F), 0x3C00);
-  EXPECT_EQ(to_half(1.0F + 0x3p-11F), 0x3C02);
-  EXPECT_EQ(to_half(65504.0F), 0x7BFF);
-  EXPECT_EQ(to_half(1e6F), 0x7C00);
-  EXPECT_EQ(to_half(1e-6F), 0);
-  EXPECT_EQ(to_bfloat16(1.0F), 0x3F80);
+  EXPECT_EQ(core::to_half(1.0F), 0x3C00);
+  EXPECT_EQ(core::to_half(-2.0F), 0xC000);
+  EXPECT_EQ(core::to_half(1.0F + 0x1p-11F), 0x3C00);
+  EXPECT_EQ(core::to_half(1.0F + 0x3p-11F), 0x3C02);
+  EXPECT_EQ(core::to_half(65504.0F), 0x7BFF);
+  EXPECT_EQ(core::to_half(1e6F), 0x7C00);
+  EXPECT_EQ(core::to_half(1e-6F), 0);
+  EXPECT_EQ(core::to_bfloat16(1.0F), 0x3F80);
 }
 
 // Files of the test's own.

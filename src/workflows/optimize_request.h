@@ -25,6 +25,7 @@ struct OptimizeRequest {
   std::vector<std::string> worker;           // program and verb that call serve_ab()
   std::string tag;
   bool store = true;
+  std::string system_root = "/";          // where /sys is, for energy counters
   std::vector<std::string> axes;          // search only these; empty: all
   std::string advice_session, advice_id;  // whose advice this tries; kept in the session
   bool accept = false;                    // a change of precision may win although it was compared on generated inputs only

@@ -190,6 +190,29 @@ class Compiler(program.ProgramTest):
         text = self.aaco('compiler', path, '--graph-level', 'basic').output
         self.assertIn('level_too_low         gemm_activation: n_c and n_y', text)
 
+    def test_times_of_kernels_and_of_the_same_nodes_on_the_other_side(self):
+        path = self.folder / 'timed.onnx'
+        path.write_bytes(model([CONV, node('Relu', ['c'], 'y')], image('x'), image('y'), [FILTER]))
+        outcome = self.aaco('compiler', path, '--time', '--against', 'disabled', '--json', '-o', self.folder / 'timed')
+        if outcome.code == 3 and 'ONNX Runtime' in outcome.errors:
+            self.skipTest('skipped, no ONNX Runtime on this machine')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        result = outcome.json()
+        self.assertGreaterEqual(result['timed']['calls'], 5)
+        fused = result['against']['only_here']
+        self.assertEqual([one['nodes'] for one in fused], [['n_c', 'n_y']])
+        self.assertGreater(fused[0]['time_ns'], 0)
+        apart = self.aaco('compiler', path, '--time', '--graph-level', 'disabled', '--this-level', '--json').json()
+        self.assertTrue(all(row['time_ns'] > 0 for row in apart['compiler_nodes']))
+        self.assertGreater(fused[0]['other_ns'], 0)
+        self.assertAlmostEqual(fused[0]['change_ns'], fused[0]['time_ns'] - fused[0]['other_ns'])
+        self.assertNotIn('other_has_more', fused[0])
+        times = {row['time_ns'] for row in result['compiler_nodes'] if row.get('node') in ('n_c', 'n_y')}
+        self.assertEqual(times, {fused[0]['time_ns']})
+        self.assertFalse(list((self.folder / 'timed').glob('profile*')))
+        self.assertNotIn('time_ns', self.aaco('compiler', path, '--json').output)
+        self.assertIn('the same nodes on the other side', self.aaco('compiler', path, '--time', '--against', 'disabled').output)
+
     def test_the_same_library_fuses_the_same_nodes(self):
         path = self.folder / 'same.onnx'
         path.write_bytes(CONSUMERS['gelu'][0])

@@ -5,12 +5,42 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 import program
 
 DATA = pathlib.Path(os.environ.get('AACO_REAL_DATA', pathlib.Path(__file__).parents[2].parent / 'shared' / 'data'))
 CONSTRUCTOR = '#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void start(void) { %s; }\n'
+
+
+class EnergyCounter:
+    """A processor's energy counter below a folder, which draws 50 W while this is entered."""
+
+    def __init__(self, root):
+        self.path = root / 'sys/class/powercap/intel-rapl:0'
+        self.path.mkdir(parents=True)
+        (self.path / 'name').write_text('package-0\n')
+        (self.path / 'max_energy_range_uj').write_text('100000000000\n')
+        (self.path / 'energy_uj').write_text(f'{0:012d}\n')
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.count)
+
+    def write(self, microjoules):
+        with (self.path / 'energy_uj').open('r+b', buffering=0) as file:
+            os.pwrite(file.fileno(), f'{microjoules:012d}\n'.encode(), 0)  # in one piece: a reader never sees half of it
+
+    def count(self):
+        begin = time.monotonic()
+        while not self.stop.wait(0.001):
+            self.write(int((time.monotonic() - begin) * 50e6))
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()
 
 
 class OptimizeTest(program.ProgramTest):
@@ -199,6 +229,32 @@ class Rewrites(OptimizeTest):
         outcome = self.search('memory', '--for', 'memory', '--threads', 1, '--space', space, '--no-store', budget='6s')
         self.assertEqual(outcome.code, 4, outcome.errors)
         self.assertIn('keep what you have', outcome.json()['recommendation'])
+
+    def test_energy_per_item_is_an_objective(self):
+        # A counter of constant power: twice the items in less than twice the time take less energy each.
+        with EnergyCounter(self.folder / 'machine'):
+            space = self.space('energy.yaml', [{'id': 'threads', 'key': 'threads', 'values': [1]},
+                                               {'id': 'batch', 'for': ['throughput', 'energy'], 'key': 'batch', 'values': [8]}])
+            for attempt in range(4):
+                outcome = self.search(f'energy{attempt}', '--for', 'energy', '--threads', 1, '--fix', 'threads=1', '--root', self.folder / 'machine',
+                                      '--space', space, budget='40s')
+                # Other work can keep the counter's thread from the CPU for a whole block.
+                if 'did not advance' not in outcome.output + outcome.errors:
+                    break
+        self.assertEqual(outcome.code, 0, outcome.output[:1500] + outcome.errors)
+        proof = outcome.json()['proof']
+        self.assertEqual((proof['metric'], proof['configuration'], proof['verdict']), ('energy.joules_per_item', 'batch=8', 'improvement'))
+        self.assertGreaterEqual(proof['rounds'], 4)
+        self.assertLess(proof['interval']['high'], -0.01)
+        self.assertIn('energy per item', outcome.json()['summary'])
+
+    def test_energy_counter_that_does_not_advance_fails(self):
+        EnergyCounter(self.folder / 'still').write(5_000_000)
+        outcome = self.optimize('still', '--for', 'energy', '--root', self.folder / 'still', '--space',
+                                self.space('still.yaml', [{'id': 'spinning', 'values': [{'id': 'off', 'set': {'session_options.session.intra_op.allow_spinning': '0'}}]}]),
+                                budget='60s')
+        self.assertEqual(outcome.code, 3, outcome.errors)
+        self.assertIn('did not advance', outcome.errors)
 
     def test_rewrites_that_change_nothing_are_left_out(self):
         space = self.space('idle.yaml', [{'id': 'graph', 'key': 'rewrite', 'values': ['clean']}, {'id': 'arena', 'key': 'session_options.memory_arena', 'values': ['off']}])

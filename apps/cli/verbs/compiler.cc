@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -28,6 +30,9 @@ void print_levels(const Context& context, const Json& document) {
   context.print(fmt::format("{:<9} {} nodes, opset {}\n{:<9} ONNX Runtime {}, {}\n\n", shown(document["model"]),
                             whole(document["nodes"]), document["opset"].dump(-1), "runtime",
                             document["runtime"]["version"].text(), document["runtime"]["provider"].text()));
+  if (const auto call = document["timed"]["call_ns"].as_f64())
+    context.print(fmt::format("{:<9} {} with the profiler on, median of {} calls\n\n", "call", core::format_duration(*call),
+                              whole(document["timed"]["calls"])));
   context.print(fmt::format("{:<10}{:>8}{:>8}{:>11}{:>8}{:>8}{:>9}{:>10}\n", "LEVEL", "KERNELS", "KEPT", "REWRITTEN", "FUSED",
                             "FOLDED", "REMOVED", "INSERTED"));
   for (const Json& level : document["levels"].items())
@@ -47,10 +52,30 @@ void print_counted(const Context& context, std::string_view title, const std::ma
   if (sorted.size() > kMaxShown) context.print(fmt::format("       {} more (--json lists them)\n", sorted.size() - kMaxShown));
 }
 
-void print_fused(const Context& context, std::string_view title, const Json& fused) {
+// "  33   1.2 ms  FusedConv <- Conv+Relu"; times where they were measured.
+void print_counted(const Context& context, std::string_view title, const Json& list,
+                   const std::function<std::string(const Json&)>& label) {
   std::map<std::string, std::int64_t> rows;
-  for (const Json& one : fused.items()) ++rows[shown(one["op_type"]) + " <- " + shown(one["pattern"])];
-  print_counted(context, title, rows);
+  std::map<std::string, double> times, changes;
+  for (const Json& one : list.items()) {
+    ++rows[label(one)];
+    if (const auto time = one["time_ns"].as_f64()) times[label(one)] += *time;
+    if (const auto change = one["change_ns"].as_f64()) changes[label(one)] += *change;
+  }
+  std::map<std::string, std::int64_t> said;
+  for (const auto& [text, count] : rows) {
+    std::string line = text;
+    if (times.contains(text)) line += ", " + core::format_duration(times[text]);
+    if (changes.contains(text))
+      line += fmt::format(" ({}{} against the same nodes on the other side)", changes[text] < 0 ? "-" : "+",
+                          core::format_duration(std::abs(changes[text])));
+    said[line] = count;
+  }
+  print_counted(context, title, said);
+}
+
+void print_fused(const Context& context, std::string_view title, const Json& fused) {
+  print_counted(context, title, fused, [](const Json& one) { return shown(one["op_type"]) + " <- " + shown(one["pattern"]); });
 }
 
 // One line per reason and pattern, most first, with the first place as an example; what has no reason comes last.
@@ -74,6 +99,8 @@ void print_missed(const Context& context, const Json& missed) {
     const Json& one = *row.first;
     context.print(fmt::format("{:>5}  {:<21} {}: {} and {}\n", row.count, one["reason"].text(), one["pattern"].text(),
                               shown(one["first"]), shown(one["second"])));
+    if (const auto both = one["both_ns"].as_f64())
+      context.print(fmt::format("       both take {} together\n", core::format_duration(*both)));
     if (!one["condition"].text().empty()) context.print(fmt::format("       {}\n", shown(one["condition"])));
   }
 }
@@ -101,15 +128,17 @@ void print_backend(const Context& context, const Json& against) {
 void print_compiler(const Context& context, const Json& document) {
   print_levels(context, document);
   print_fused(context, fmt::format("Fused at level {}", document["level"].text()), document["fused"]);
-  std::map<std::string, std::int64_t> inserted;
-  for (const Json& one : document["inserted"].items())
-    ++inserted[shown(one["op_type"]) + " (" + std::string(one["kind"].text()) + ")"];
-  print_counted(context, "Inserted", inserted);
+  print_counted(context, "Inserted", document["inserted"],
+                [](const Json& one) { return shown(one["op_type"]) + " (" + std::string(one["kind"].text()) + ")"; });
   print_missed(context, document["not_fused"]);
   const Json& against = document["against"];
   if (against.is_null()) return;
   if (against["kind"].text() == "backend") return print_backend(context, against);
   if (against["kind"].text() == "provider") return print_provider(context, against);
+  if (against["call_here_ns"].as_f64() && against["call_there_ns"].as_f64())
+    context.print(fmt::format("\nCall with the profiler on: {} with {}, {} with {}\n",
+                              core::format_duration(*against["call_here_ns"].as_f64()), shown(against["here"]),
+                              core::format_duration(*against["call_there_ns"].as_f64()), shown(against["there"])));
   print_fused(context, fmt::format("Fused only with {}", against["here"].text()), against["only_here"]);
   print_fused(context, fmt::format("Fused only with {}", against["there"].text()), against["only_there"]);
   if (against["only_here"].items().empty() && against["only_there"].items().empty())
@@ -135,6 +164,7 @@ void add_compiler(CLI::App& app, Context& context) {
           "--against", options->request.against,
           "Compare with another level, another libonnxruntime.so or fetched build (1.20.1), or a provider such as migraphx")
       ->type_name("LEVEL|LIB|PROVIDER");
+  verb->add_flag("--time", options->request.timed, "Also run the model with the profiler on: time per kernel");
   verb->add_flag("--this-level", options->this_level, "Optimise at --graph-level only");
   verb->add_option("-o,--out", options->request.folder,
                    "Folder for compiler.json, compiler_nodes.parquet and the optimised graphs")
@@ -145,8 +175,10 @@ void add_compiler(CLI::App& app, Context& context) {
       "  aaco compiler resnet50\n"
       "  aaco compiler net.onnx --against basic\n"
       "  aaco compiler net.onnx --against libonnxruntime.so.1.17.3\n"
-      "  aaco compiler net.onnx --against migraphx --json\n\n"
-      "The model is loaded, not run. A fusion is reported as missed only if ONNX Runtime did leave the two nodes apart; the\n"
+      "  aaco compiler net.onnx --against migraphx --json\n"
+      "  aaco compiler net.onnx --time --against 1.20.1\n\n"
+      "The model is loaded, and run only with --time. A fusion is reported as missed only if ONNX Runtime did leave the two "
+      "nodes apart; the\n"
       "reason is an id in data/rules/compiler.yaml.");
   verb->callback([&context, run, options] {
     auto request = run->resolve();

@@ -99,12 +99,15 @@ void print_search(const Context& context, const workflows::OptimizeOutcome& outc
     context.print(fmt::format("  baseline {}; {} fresh process rounds, smallest detectable change {}\n",
                               request.objective == "throughput" ? fmt::format("{:.4g} items/s", baseline)
                               : request.objective == "memory"   ? core::format_bytes(baseline)
+                              : request.objective == "energy"   ? fmt::format("{:.4g} mJ per item", baseline * 1e3)
                                                                 : core::format_duration(baseline),
                               outcome.proof->rounds, core::format_percent(outcome.proof->smallest_detectable_ratio.value_or(0))));
   }
   for (const auto& part : outcome.parts)
     context.print(fmt::format("  without {}: {} {}\n", part.change, core::format_signed_percent(part.without_ratio),
-                              request.objective == "memory" ? "peak memory" : "time per item"));
+                              request.objective == "memory"   ? "peak memory"
+                              : request.objective == "energy" ? "energy per item"
+                                                              : "time per item"));
   if (outcome.offered)
     context.print(fmt::format("  not used: {}, {} in the search: {}\n", outcome.offered->configuration,
                               core::format_signed_percent(outcome.offered->change_ratio), outcome.offered->reason));
@@ -198,6 +201,7 @@ void add_optimize(CLI::App& app, Context& context) {
   verb->add_option("--advice", options->advice,
                    "Try what the report of SESSION advises, item by item, and compare the gain with the predicted one")
       ->type_name("SESSION");
+  verb->add_option("--root", request.system_root, "Where /sys is")->type_name("FOLDER")->group("");
   verb->add_flag("--no-store", options->no_store, "Do not store sessions");
   verb->add_option("-o,--out", request.folder, "Folder for the results; an interrupted search in it is resumed")
       ->type_name("DIR");

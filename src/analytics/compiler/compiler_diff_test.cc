@@ -100,6 +100,18 @@ TEST(MissedFusions, ALevelWithoutThePattern) {
   EXPECT_EQ(missed_fusions(diff, {miss("", "extended")}, "all")[0].reason, "unexplained");
 }
 
+TEST(MissedFusions, ANodeInAnotherFusionIsSaid) {
+  // Gemm -> Relu -> Neg; Relu and Neg become one kernel.
+  const Graph before =
+      Sketch().input("x").weight("w").node("Gemm", {"x", "w"}, "c").node("Relu", {"c"}, "r").node("Neg", {"r"}, "y").graph;
+  const Graph after = Sketch().input("x").weight("w").node("Gemm", {"x", "w"}, "c").node("NegRelu", {"c"}, "y").graph;
+  const auto found = missed_fusions(compare_graphs(before, after), {miss("")}, "all");
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "other_fusion");
+  EXPECT_EQ(found[0].cause, 2U);
+  EXPECT_EQ(missed_fusions(compare_graphs(before, before), {miss("")}, "all")[0].reason, "unexplained");
+}
+
 std::string refused_rules(const std::string& text) {
   const auto folder = core::TemporaryDirectory::make(testing::TempDir());
   const std::string path = core::join_path(folder->path(), "compiler.yaml");
@@ -110,7 +122,8 @@ std::string refused_rules(const std::string& text) {
 TEST(CompilerRules, TheShippedFileIsRead) {
   const auto rules = load_compiler_rules(AACO_SOURCE_DIR "/data/rules/compiler.yaml");
   ASSERT_TRUE(rules) << rules.error().text();
-  for (const char* id : {"several_consumers", "cast_between", "opset_not_covered", "provider_operator", "unexplained"})
+  for (const char* id :
+       {"several_consumers", "cast_between", "opset_not_covered", "provider_operator", "other_fusion", "unexplained"})
     EXPECT_NE(rules->find(id), nullptr) << id;
   EXPECT_EQ(rules->find("wings"), nullptr);
 }

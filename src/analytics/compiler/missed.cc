@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "analytics/compiler_diff.h"
@@ -17,6 +18,16 @@ int rank_of_reason(const graph::NearMiss& miss) {
   if (miss.reason == "unexplained") return 3;
   if (miss.reason == "level_too_low") return 2;
   return miss.reason == "operand_not_constant" ? 1 : 0;
+}
+
+// A node outside the match that one of the two shares its kernel with.
+std::optional<std::size_t> fused_elsewhere(const GraphDiff& diff, const graph::NearMiss& miss) {
+  for (const std::size_t node : {miss.first, miss.second}) {
+    if (!diff.nodes[node].kernel) continue;
+    for (const std::size_t other : diff.kernels[*diff.nodes[node].kernel].nodes)
+      if (std::find(miss.nodes.begin(), miss.nodes.end(), other) == miss.nodes.end()) return other;
+  }
+  return std::nullopt;
 }
 
 bool apart(const GraphDiff& diff, const graph::NearMiss& miss) {
@@ -49,6 +60,11 @@ std::vector<graph::NearMiss> missed_fusions(const GraphDiff& diff, std::vector<g
   for (graph::NearMiss& miss : near) {
     if (!apart(diff, miss)) continue;
     if (miss.reason.empty()) miss.reason = level_has(level, miss.level) ? "unexplained" : "level_too_low";
+    if (const auto other = fused_elsewhere(diff, miss); miss.reason == "unexplained" && other) {
+      miss.reason = "other_fusion";
+      miss.cause = other;
+      miss.condition = "one of the two is part of another fused kernel; the pattern requires both";
+    }
     if (miss.reason == "level_too_low") miss.condition = "level " + std::string(level) + "; the pattern requires " + miss.level;
     const auto [found, is_new] = by_pair.try_emplace({miss.second, miss.first}, miss);
     if (!is_new && rank_of_reason(miss) < rank_of_reason(found->second)) found->second = std::move(miss);

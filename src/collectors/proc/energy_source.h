@@ -7,11 +7,12 @@
 
 #include "collectors/probe/probe_file.h"
 #include "collectors/probe/source.h"
+#include "collectors/proc/energy_domain.h"
 
 namespace aaco::collectors::proc {
 
 // Energy counters of the processor (RAPL, powercap): cpu.power_watts over the interval between two readings, and
-// cpu.energy_joules since the first one. A counter that wrapped once between two readings is followed by its range.
+// cpu.energy_joules since the first one.
 class EnergySource final : public probe::Source {
  public:
   [[nodiscard]] std::string name() const override { return "powercap.rapl"; }
@@ -22,12 +23,8 @@ class EnergySource final : public probe::Source {
 
  private:
   struct Domain {
-    std::string name;  // "package-0", "package-0 core"
-    probe::ProbeFile file;
-    std::uint64_t range_uj = 0;
-    std::optional<std::uint64_t> last_uj;
+    EnergyDomain counter;
     bool fresh = true;  // no reading since the start or a pause: energy continues, power waits for the next reading
-    double joules = 0;
     trace::NameId entity;
   };
   std::vector<Domain> domains_;

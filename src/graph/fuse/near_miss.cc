@@ -23,22 +23,26 @@ class Finder {
     for (const FusionPattern& pattern : rules_.patterns)
       for (std::size_t anchor = 0; anchor < graph_.nodes.size(); ++anchor) {
         const auto match = match_loosely(graph_, links_, pattern, anchor, slack_);
-        if (match && match->steps.size() > 1) out.push_back(judge(pattern, *match, anchor));
+        if (!match || match->steps.size() < 2) continue;
+        if (auto miss = judge(pattern, *match, anchor)) out.push_back(std::move(*miss));
       }
     return out;
   }
 
  private:
-  NearMiss judge(const FusionPattern& pattern, const LooseMatch& match, std::size_t anchor) const {
+  // Empty where more than one condition is not met.
+  std::optional<NearMiss> judge(const FusionPattern& pattern, const LooseMatch& match, std::size_t anchor) const {
     std::set<std::size_t> nodes;
     for (const auto& [step, number] : match.steps) nodes.insert(number);
     NearMiss miss{pattern.name, pattern.level, {}, last_before(nodes, anchor), anchor, {}, {nodes.begin(), nodes.end()}, {}};
     if (match.deviation) {
       deviation(*match.deviation, nodes, miss);
-    } else if (!leak(nodes, anchor, miss)) {
-      unmet(pattern, match, anchor, miss);
+      return miss;
     }
-    return miss;
+    NearMiss besides = miss;
+    unmet(pattern, match, anchor, besides);
+    if (!leak(nodes, anchor, miss)) return besides;
+    return besides.reason.empty() ? std::optional(std::move(miss)) : std::nullopt;
   }
 
   // The node of the match whose result the anchor reads.
@@ -133,11 +137,29 @@ class Finder {
     } else if (condition.fixed_from && rank >= *condition.fixed_from && !element_count(*tensor.shape)) {
       miss.condition = what + " is " + to_string(*tensor.shape) + "; the pattern requires fixed sizes from rank " +
                        std::to_string(*condition.fixed_from);
+    } else if (condition.same_as && !same_shape(node, *condition.same_as, tensor)) {
+      const TensorDescriptor& other = graph_.tensor(node.inputs[*condition.same_as]);
+      miss.condition = what + " is " + to_string(*tensor.shape) + " and '" + other.name + "' " +
+                       (other.shape ? to_string(*other.shape) : "of unknown shape") + "; the pattern requires the same shape";
+    } else if (condition.per_channel && !(condition.or_scalar && rank == 0) && !is_per_channel(*tensor.shape)) {
+      miss.condition = what + " is " + to_string(*tensor.shape) + "; the pattern requires [C, 1, 1] or [1, C, 1, 1]" +
+                       (condition.or_scalar ? " or a scalar" : "");
     } else {
       return false;
     }
     miss.reason = "shape_not_covered";
     return true;
+  }
+
+  [[nodiscard]] bool same_shape(const Node& node, std::size_t operand, const TensorDescriptor& tensor) const {
+    if (operand >= node.inputs.size() || !node.inputs[operand].valid()) return true;
+    const auto& other = graph_.tensor(node.inputs[operand]).shape;
+    const auto is_known = [](const Dimension& one) { return one.fixed() || !one.symbol.empty(); };
+    return other && *other == *tensor.shape && std::all_of(other->begin(), other->end(), is_known);
+  }
+  static bool is_per_channel(const Shape& shape) {
+    if (shape.size() != 3 && (shape.size() != 4 || shape[0] != Dimension(1))) return false;
+    return shape.end()[-1] == Dimension(1) && shape.end()[-2] == Dimension(1) && shape.end()[-3] != Dimension(1);
   }
 
   const Graph& graph_;

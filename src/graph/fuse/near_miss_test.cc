@@ -14,16 +14,18 @@ using testing::SizeIs;
 
 const FusionSlack kSlack{{"Identity"}, {"Cast", "Transpose"}};
 
-FusionRules near_rules(const std::string& conditions) {
+FusionRules rules_of(const std::string& pattern) {
   const auto folder = core::TemporaryDirectory::make(testing::TempDir());
   const std::string path = core::join_path(folder->path(), "rules.yaml");
-  EXPECT_TRUE(core::write_file_atomic(
-      path, "schema_version: 1\nbackend: test\nsource: by hand\npatterns:\n  - name: gemm_relu\n" + conditions +
-                "    steps:\n      - {id: gemm, op: [Gemm], from: [\"*\", const]}\n"
-                "      - {id: act, op: [Relu], from: [gemm]}\n"));
+  EXPECT_TRUE(core::write_file_atomic(path, "schema_version: 1\nbackend: test\nsource: by hand\npatterns:\n" + pattern));
   auto loaded = load_fusion_rules(path);
   EXPECT_TRUE(loaded) << loaded.error().text();
   return loaded ? *loaded : FusionRules();
+}
+FusionRules near_rules(const std::string& conditions) {
+  return rules_of(
+      "  - name: gemm_relu\n" + conditions +
+      "    steps:\n      - {id: gemm, op: [Gemm], from: [\"*\", const]}\n      - {id: act, op: [Relu], from: [gemm]}\n");
 }
 
 // x -> Gemm -> `between` ... -> Relu -> output.
@@ -90,8 +92,42 @@ TEST(NearMiss, ConditionsOfThePattern) {
   EXPECT_EQ(reason_of(graph, "    ranks: [{step: gemm, operand: 0, in: [3]}]\n"), "shape_not_covered");
   EXPECT_EQ(reason_of(graph, "    types: [float32]\n    opsets: {ai.onnx: [7, 20]}\n"), "");
 }
+TEST(NearMiss, OperandsOfAnotherShape) {
+  Graph graph;
+  graph.opsets[""] = 17;
+  const TensorId x = graph.add_tensor({"x", ElementType::float32, Shape{"batch", 4, 16}}),
+                 q = graph.add_tensor({"q", ElementType::float32, Shape{"batch", 4, 16}}),
+                 sum = graph.add_tensor({"sum", ElementType::float32, Shape{"batch", 4, 16}}),
+                 y = graph.add_tensor({"y", ElementType::float32, Shape{"batch", 4, 16}});
+  graph.inputs = {x, q};
+  graph.outputs = {y};
+  graph.nodes = {{"sum", "Add", "", {x, q}, {sum}, {}}, {"neg", "Neg", "", {sum}, {y}, {}}};
+  const auto found = [&](const std::string& condition) {
+    return near_misses(graph,
+                       rules_of("  - name: sum_neg\n    ranks: [{step: sum, operand: 0, " + condition +
+                                "}]\n    steps:\n      - {id: sum, op: [Add], from: [\"*\", \"*\"]}\n"
+                                "      - {id: neg, op: [Neg], from: [sum]}\n"),
+                       kSlack);
+  };
+  EXPECT_EQ(found("same_as: 1")[0].reason, "");
+  EXPECT_THAT(found("per_channel: true")[0].condition, HasSubstr("[batch, 4, 16]; the pattern requires [C, 1, 1]"));
+  graph.tensor(x).shape = Shape{"other", 4, 16};
+  EXPECT_EQ(found("same_as: 1")[0].reason, "shape_not_covered");
+  graph.tensor(x).shape = Shape{8, 1, 1};
+  EXPECT_EQ(found("per_channel: true")[0].reason, "");
+  graph.tensor(x).shape = Shape{1, 1, 1, 1};
+  EXPECT_EQ(found("per_channel: true")[0].reason, "shape_not_covered");
+  graph.tensor(x).shape = Shape{};
+  EXPECT_EQ(found("per_channel: true, or_scalar: true")[0].reason, "");
+  EXPECT_EQ(found("per_channel: true")[0].reason, "shape_not_covered");
+}
 TEST(NearMissNothing, TwoDeviationsAreNoNearMiss) {
   EXPECT_THAT(near_misses(Chain({"Cast"}, false).graph, near_rules(""), kSlack), SizeIs(0));
+}
+TEST(NearMissNothing, AnotherConsumerOfAShapeThatIsNotCovered) {
+  Chain chain({});
+  chain.graph.outputs.push_back(chain.node("Neg", {chain.made}));
+  EXPECT_THAT(near_misses(chain.graph, near_rules("    ranks: [{step: gemm, operand: 0, in: [3]}]\n"), kSlack), SizeIs(0));
 }
 TEST(NearMissNothing, AnUnknownNodeBetween) { EXPECT_THAT(near_misses(Chain({"Neg"}).graph, near_rules(""), kSlack), SizeIs(0)); }
 TEST(NearMissNothing, EveryShippedFileOfPatternsIsRead) {

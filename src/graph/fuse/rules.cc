@@ -49,7 +49,7 @@ core::Status read_opsets(const YamlNode& node, FusionPattern& pattern) {
 }
 
 core::Result<RankCondition> read_rank(const YamlNode& node, const std::set<std::string>& known) {
-  AACO_TRY(node.only_keys({"step", "operand", "in", "fixed_from"}));
+  AACO_TRY(node.only_keys({"step", "operand", "in", "fixed_from", "same_as", "per_channel", "or_scalar"}));
   RankCondition condition;
   AACO_ASSIGN(condition.step, node.require_string("step"));
   if (!known.contains(condition.step)) return node.error("unknown step '" + condition.step + "'");
@@ -62,8 +62,16 @@ core::Result<RankCondition> read_rank(const YamlNode& node, const std::set<std::
       AACO_ASSIGN(const std::int64_t rank, item.as_i64());
       condition.ranks.push_back(rank);
     }
-  if (condition.ranks.empty() && !condition.fixed_from)
-    return node.error("expected 'in' with at least one rank, or 'fixed_from'");
+  AACO_ASSIGN(const auto same_as, node.optional_i64("same_as"));
+  if (same_as && (*same_as < 0 || *same_as == operand)) return node.error("same_as must be another operand of the step");
+  if (same_as) condition.same_as = static_cast<std::size_t>(*same_as);
+  for (const auto& [key, flag] : {std::pair("per_channel", &condition.per_channel), std::pair("or_scalar", &condition.or_scalar)})
+    if (const YamlNode* value = node.find(key)) {
+      AACO_ASSIGN(*flag, value->as_bool());
+    }
+  if (condition.or_scalar && !condition.per_channel) return node.error("'or_scalar' requires 'per_channel'");
+  if (condition.ranks.empty() && !condition.fixed_from && !condition.same_as && !condition.per_channel)
+    return node.error("expected 'in' with at least one rank, 'fixed_from', 'same_as' or 'per_channel'");
   return condition;
 }
 

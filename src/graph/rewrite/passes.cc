@@ -9,6 +9,7 @@
 #include "graph/rewrite.h"
 #include "graph/rewrite/clean.h"
 #include "graph/rewrite/edit.h"
+#include "graph/rewrite/float16.h"
 #include "graph/rewrite/quantize.h"
 #include "graph/rewrite/static_int8.h"
 #include "graph/shapes.h"
@@ -23,15 +24,17 @@ constexpr std::array kPasses = {
     Pass{"int8_static", "convolutions and matrix products in 8-bit integers, inputs in ranges measured before (QDQ)", false},
     Pass{"int8_dynamic", "matrix products in 8-bit integers, inputs quantized per call", false},
     Pass{"int8_weights", "8-bit weights of matrix products in blocks of 32 (MatMulNBits)", false},
-    Pass{"int4_weights", "4-bit weights of matrix products in blocks of 32 (MatMulNBits)", false}};
+    Pass{"int4_weights", "4-bit weights of matrix products in blocks of 32 (MatMulNBits)", false},
+    Pass{"float16", "computes in float16 instead of float32, with a Cast at inputs and outputs", false}};
 
 constexpr std::int64_t kMinFormatVersion = 4;
-constexpr std::string_view kStaticPass = "int8_static";
+constexpr std::string_view kStaticPass = "int8_static", kHalfPass = "float16";
 
 core::Result<std::int64_t> run_pass(Graph& graph, std::string_view id, const ActivationRanges& ranges) {
   if (id == kStaticPass) return quantize_statically(graph, ranges);
   if (id == "int8_dynamic") return quantize_dynamically(graph);
   if (id == "int8_weights") return quantize_weights(graph, 8);
+  if (id == kHalfPass) return convert_to_half(graph);
   if (id == "int4_weights") return quantize_weights(graph, 4);
   // A constant may be what makes a node a no-op, and what was removed may have been the only reader of another.
   const std::int64_t folded = fold_constants(graph), passed_on = remove_no_ops(graph);
@@ -65,6 +68,7 @@ const Pass* find_pass(std::string_view id) {
 std::int64_t count_sites(const Graph& graph, std::string_view pass) {
   if (find_pass(pass) == nullptr) return 0;
   if (pass == kStaticPass) return count_static_sites(graph);
+  if (pass == kHalfPass) return count_half_sites(graph);
   if (pass != "clean") return count_matrix_products(graph, pass == "int8_dynamic" ? kDynamicMinOpset : 0);
   return static_cast<std::int64_t>(find_constant_nodes(graph).size() + find_no_ops(graph).size() + find_dead_nodes(graph).size());
 }

@@ -313,6 +313,63 @@ TEST(StaticInt8, RangeModelYieldsTheExtremesOfEachTensor) {
   EXPECT_EQ(written->tensor(written->outputs[0]).name, names->front() + "/ReduceMin");
 }
 
+TEST(Float16, ComputesInHalvesBetweenCasts) {
+  Made made;
+  made.matrix("w");
+  made.weight("bias", {32}, std::vector<float>(32, 1));
+  made.node("MatMul", {"x", "w"}, "a");
+  made.node("Add", {"a", "bias"}, "b");
+  made.node("Relu", {"b"}, "y");
+  EXPECT_EQ(apply_pass(made.graph, "float16")->nodes, 3);
+  EXPECT_THAT(made.operators(), ElementsAre("Cast", "MatMul", "Add", "Relu", "Cast"));
+  EXPECT_EQ(made.graph.nodes.back().outputs[0], made.ids["y"]);
+  EXPECT_EQ(made.graph.tensor(made.ids["y"]).type, ElementType::float32);
+  const auto& half = initializer(made.graph, "w/float16");
+  EXPECT_EQ(made.graph.tensor(half.tensor).type, ElementType::float16);
+  ASSERT_EQ(half.constant.data.size(), 64U * 32 * 2);
+  EXPECT_EQ(half.constant.data[3], std::byte{0x40});  // 2 is 0x4000
+  EXPECT_EQ(made.graph.initializers.size(), 2U);      // the float32 ones are gone
+}
+TEST(Float16, OperatorsThatItDoesNotKnowStayFloat32) {
+  Made made;
+  made.matrix("w");
+  made.node("MatMul", {"x", "w"}, "a");
+  made.node("Acosh", {"a"}, "b");
+  made.node("Relu", {"a"}, "c");
+  made.node("Add", {"b", "c"}, "y");
+  EXPECT_EQ(apply_pass(made.graph, "float16")->nodes, 3);
+  EXPECT_THAT(made.operators(), ElementsAre("Cast", "MatMul", "Cast", "Acosh", "Relu", "Cast", "Add", "Cast"));
+  EXPECT_EQ(made.graph.nodes[3].inputs[0], made.ids["a"]);
+}
+TEST(Float16, NodesOfConstantsBeyondItsRangeStayFloat32) {
+  Made made;
+  made.matrix("w");
+  made.weight("mask", {32}, std::vector<float>(32, -3.4e38F));
+  made.node("MatMul", {"x", "w"}, "a");
+  made.node("Add", {"a", "mask"}, "y");
+  EXPECT_EQ(apply_pass(made.graph, "float16")->nodes, 1);
+  EXPECT_THAT(made.operators(), ElementsAre("Cast", "MatMul", "Cast", "Add"));
+}
+TEST(Float16, WhatABodyReadsStaysFloat32) {
+  Made made;
+  made.matrix("w");
+  made.node("MatMul", {"x", "w"}, "a");
+  made.node("Relu", {"a"}, "y");
+  Graph body;
+  body.captured = {body.add_tensor({"a", ElementType::float32, std::nullopt})};
+  made.graph.subgraphs = {body};
+  EXPECT_EQ(apply_pass(made.graph, "float16")->nodes, 2);
+  EXPECT_THAT(made.operators(), ElementsAre("Cast", "MatMul", "Cast", "Relu", "Cast"));
+}
+TEST(Float16, RequiresAProductOfFloat32AndOpset11) {
+  Made made, old(10);
+  made.node("Relu", {"x"}, "y");
+  EXPECT_THAT(refusal(made.graph, "float16"), HasSubstr("nothing to change"));
+  old.matrix("w");
+  old.node("MatMul", {"x", "w"}, "y");
+  EXPECT_THAT(refusal(old.graph, "float16"), HasSubstr("nothing to change"));
+}
+
 TEST(Rewrite, UnknownPassIsRefusedWithTheKnownOnes) {
   EXPECT_THAT(refusal(Made().graph, "faster"), testing::AllOf(HasSubstr("unknown rewrite 'faster'"), HasSubstr("int8_dynamic")));
 }

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstring>
 
+#include "core/half.h"
 #include "core/random.h"
 #include "core/strings.h"
-#include "runner/half.h"
 
 namespace aaco::laboratory::benchmarks {
 namespace {
@@ -207,8 +207,8 @@ Filling::Filling(const graph::Graph& graph, std::uint64_t seed) : graph_(graph) 
   byte_.resize(kPattern);
   for (std::size_t i = 0; i < kPattern; ++i) {
     singles[i] = static_cast<float>(0.1 * random.uniform() - 0.05);
-    halves.push_back(runner::to_half(singles[i]));
-    brains.push_back(runner::to_bfloat16(singles[i]));
+    halves.push_back(core::to_half(singles[i]));
+    brains.push_back(core::to_bfloat16(singles[i]));
     byte_[i] = static_cast<std::byte>(random.below(256));
   }
   single_.resize(kPattern * sizeof(float));

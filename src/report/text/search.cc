@@ -46,7 +46,9 @@ void write_text(TextPage& page, const Search& section, const ReportModel&) {
                           Style::dim));
   for (const Search::Part& part : section.parts)
     page.line(fmt::format("  without {}: {} {}", page.clean(part.change), core::format_signed_percent(part.without_ratio),
-                          section.objective == "memory" ? "peak memory" : "time per item"));
+                          section.objective == "memory"   ? "peak memory"
+                          : section.objective == "energy" ? "energy per item"
+                                                          : "time per item"));
   page.paragraph(out_of(section) + "; " + page.clean(section.inputs), 2, Style::dim);
 }
 

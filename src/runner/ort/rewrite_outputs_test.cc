@@ -159,6 +159,20 @@ class RewrittenModel : public testing::Test {
 TEST_F(RewrittenModel, CleanKeepsOutputs) { EXPECT_LT(error_after({"clean"}), 1e-6); }
 TEST_F(RewrittenModel, DynamicInt8IsClose) { EXPECT_LT(error_after({"int8_dynamic"}), 0.05); }
 TEST_F(RewrittenModel, EightBitWeightsAreClose) { EXPECT_LT(error_after({"int8_weights"}), 0.05); }
+TEST_F(RewrittenModel, Float16IsCloseAndNotTheSame) {
+  const double error = error_after({"float16"});
+  EXPECT_LT(error, 0.005);
+  EXPECT_GT(error, 1e-6);
+}
+TEST_F(RewrittenModel, Float16KeepsANetworkOfConvolutions) {
+  const std::string model = core::join_path(folder_.path(), "network.onnx"), path = core::join_path(folder_.path(), "half.onnx");
+  ASSERT_TRUE(graph::onnx::write(small_network(), nullptr, model));
+  const auto done = graph::rewrite::rewrite_model(model, {"float16"}, path);
+  ASSERT_TRUE(done) << done.error().text();
+  EXPECT_EQ(done->front().nodes, 9);
+  const TensorData input{"x", ElementType::float32, {1, 8, 12, 12}, random_floats(8 * 12 * 12, 9)};
+  EXPECT_LT(error_of(first_output(model, input), first_output(path, input)), 0.01);
+}
 TEST_F(RewrittenModel, FourBitWeightsAreRougher) {
   const double error = error_after({"int4_weights"});
   EXPECT_LT(error, 0.5);

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/check.h"
-#include "runner/half.h"
+#include "core/half.h"
 
 namespace aaco::runner::zoo {
 namespace {
@@ -88,7 +88,7 @@ TensorId Builder::scalar(std::int64_t value) {
 
 TensorId Builder::real(double value, ElementType type) {
   const auto single = static_cast<float>(value);
-  const std::uint16_t half = to_half(single);
+  const std::uint16_t half = core::to_half(single);
   std::string name = fmt::format("scalar_{}_{}", graph::to_string(type), value);
   return kept(std::move(name), type, {},
               type == ElementType::float16 ? bytes_of_values(std::span<const std::uint16_t>(&half, 1))

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/half.h"
 #include "core/random.h"
-#include "runner/half.h"
 
 namespace aaco::runner::zoo {
 namespace {
@@ -31,7 +31,7 @@ void store(const float* values, std::size_t count, ElementType type, std::byte* 
     return;
   }
   for (std::size_t at = 0; at < count; ++at) {
-    const std::uint16_t half = to_half(values[at]);
+    const std::uint16_t half = core::to_half(values[at]);
     std::memcpy(out + at * sizeof half, &half, sizeof half);
   }
 }

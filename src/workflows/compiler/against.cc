@@ -10,6 +10,7 @@
 #include "core/worker_process.h"
 #include "graph/partition.h"
 #include "runner/registry.h"
+#include "workflows/compiler/kernel_times.h"
 #include "workflows/ort_build.h"
 #include "workflows/run/run_again.h"
 #include "workflows/worker_answer.h"
@@ -89,6 +90,7 @@ core::Result<Json> inspect_with_library(const CompilerRequest& request, const st
   const auto words = configuration_words(run);
   command.arguments.insert(command.arguments.end(), words.begin(), words.end());
   command.arguments.insert(command.arguments.end(), {"--this-level", "--json"});
+  if (request.timed) command.arguments.emplace_back("--time");
   for (const auto& [name, value] : services.environment.all()) command.set_environment.emplace_back(name, value);
   command.timeout_ns = kOtherLibraryTimeoutNs;
   services.progress("optimising the graph with " + core::base_name(library));
@@ -124,20 +126,24 @@ core::Result<Json> place_on_backend(const CompilerRequest& request, const std::s
                        {"nodes_by_provider", runtime["nodes_by_provider"]}});
 }
 
-FusedSide level_side(const std::string& level, Json fused) { return {"level", level, std::move(fused)}; }
-
 FusedSide library_side(const Json& document) {
-  return {"library", "ONNX Runtime " + std::string(document["runtime"]["version"].text()), document["fused"]};
+  return {"library", "ONNX Runtime " + std::string(document["runtime"]["version"].text()), document["fused"],
+          document["compiler_nodes"], document["timed"]["call_ns"].as_f64()};
 }
 
 Json compare_fused(const FusedSide& here, const FusedSide& there) {
+  Json only_here = only_in(here.fused, there.fused), only_there = only_in(there.fused, here.fused);
+  set_changes(only_here, there.nodes);
+  set_changes(only_there, here.nodes);
   return Json::object({{"kind", there.kind},
                        {"here", here.name},
                        {"there", there.name},
                        {"fused_here", here.fused.items().size()},
                        {"fused_there", there.fused.items().size()},
-                       {"only_here", only_in(here.fused, there.fused)},
-                       {"only_there", only_in(there.fused, here.fused)}});
+                       {"only_here", std::move(only_here)},
+                       {"only_there", std::move(only_there)}})
+      .set_if("call_here_ns", here.call_ns)
+      .set_if("call_there_ns", there.call_ns);
 }
 
 Json provider_json(const graph::Graph& graph, const graph::BackendSupport& support,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analytics/compiler_diff.h"
@@ -22,14 +23,14 @@ core::Result<Against> resolve_against(const std::string& text, const Services& s
 core::Result<core::Json> inspect_with_library(const CompilerRequest& request, const std::string& library,
                                               const Services& services);
 
-// One side of a comparison: its name and its fused kernels.
+// One side of a comparison: its name, its fused kernels and its rows of compiler_nodes, with times where they were measured.
 struct FusedSide {
   std::string kind, name;
-  core::Json fused;
+  core::Json fused, nodes;
+  std::optional<double> call_ns;  // under the profiler
 };
-FusedSide level_side(const std::string& level, core::Json fused);
 FusedSide library_side(const core::Json& document);
-// Kernels that only one side has, by the nodes they are made of.
+// Kernels that only one side has, by the nodes they are made of, and what their nodes take on the other side.
 core::Json compare_fused(const FusedSide& here, const FusedSide& there);
 
 // The same request on another backend of configs/backends.yaml, loaded in another process: what it placed where.

@@ -114,11 +114,13 @@ Json nodes_json(const graph::Graph& before, const CompiledGraph& compiled, const
 }
 
 core::Status write_compiler_nodes(const Json& rows, const std::string& folder) {
-  static constexpr const char* kColumns[] = {"level",  "node",           "op_type", "fate",
-                                             "kernel", "kernel_op_type", "reason",  "condition"};
+  static constexpr const char* kColumns[] = {"level",          "node",   "op_type",   "fate",   "kernel",
+                                             "kernel_op_type", "reason", "condition", "time_ns"};
   std::string values, selected, names;
   for (const char* column : kColumns) {
-    selected += fmt::format("{}CAST({} AS VARCHAR) AS {}", selected.empty() ? "" : ", ", column, column);
+    const bool number = std::string_view(column) == "time_ns";
+    selected +=
+        fmt::format("{}CAST({} AS {}) AS {}", selected.empty() ? "" : ", ", column, number ? "DOUBLE" : "VARCHAR", column);
     names += (names.empty() ? "" : ", ") + std::string(column);
   }
   for (const Json& row : rows.items()) {

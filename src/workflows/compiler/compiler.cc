@@ -1,5 +1,6 @@
 #include "workflows/compiler.h"
 
+#include <map>
 #include <optional>
 
 #include "core/files.h"
@@ -8,6 +9,7 @@
 #include "graph/support.h"
 #include "workflows/compiler/against.h"
 #include "workflows/compiler/compiled_graph.h"
+#include "workflows/compiler/kernel_times.h"
 
 namespace aaco::workflows {
 namespace {
@@ -50,6 +52,38 @@ Json miss_json(const graph::Graph& before, const graph::NearMiss& miss, const an
   return out;
 }
 
+// The lists of a document, with the time of each kernel where it was measured.
+struct Lists {
+  Json fused, inserted, nodes;
+};
+
+Lists lists_of(const graph::Graph& before, const CompiledGraph& compiled, const std::vector<graph::NearMiss>& missed,
+               const std::optional<KernelTimes>& times) {
+  Lists lists{fused_json(before, compiled), inserted_json(compiled), nodes_json(before, compiled, missed)};
+  if (times)
+    for (Json* list : {&lists.fused, &lists.inserted, &lists.nodes}) set_times(*list, *times);
+  return lists;
+}
+
+// `both_ns`: what the two kernels that stay apart take together.
+Json with_times(Json not_fused, const Json& nodes) {
+  std::map<std::string, double> time_of;
+  for (const Json& row : nodes.items())
+    if (const auto time = row["time_ns"].as_f64(); time && !row["node"].is_null())
+      time_of[std::string(row["node"].text())] = *time;
+  Json out = Json::array();
+  for (Json miss : not_fused.items()) {
+    const auto first = time_of.find(std::string(miss["first"].text())), second = time_of.find(std::string(miss["second"].text()));
+    if (first != time_of.end() && second != time_of.end()) miss.set("both_ns", first->second + second->second);
+    out.push(std::move(miss));
+  }
+  return out;
+}
+
+std::optional<double> call_of(const std::optional<KernelTimes>& times) {
+  return times ? std::optional(times->call_ns) : std::nullopt;
+}
+
 }  // namespace
 
 core::Result<Json> inspect_compiler(const CompilerRequest& request, const Services& services) {
@@ -81,6 +115,13 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
   const auto missed = analytics::compiler::missed_fusions(chosen->diff, graph::near_misses(before, fusions, rules.slack), level);
   Json not_fused = Json::array();
   for (const auto& miss : missed) not_fused.push(miss_json(before, miss, rules));
+  const auto measured = [&](const std::string& one) -> core::Result<std::optional<KernelTimes>> {
+    if (!request.timed) return std::optional<KernelTimes>();
+    AACO_ASSIGN(KernelTimes times, measure_kernels(*runtime, plan, request.run, one, place.path, services));
+    return std::optional(std::move(times));
+  };
+  AACO_ASSIGN(const auto times, measured(level));
+  const Lists lists = lists_of(before, *chosen, missed, times);
   Json out = Json::object({{"schema_version", 1},
                            {"model", plan.model_name},
                            {"runtime", Json::object({{"name", "onnxruntime"},
@@ -91,12 +132,16 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
                            {"nodes", before.nodes.size()},
                            {"level", level},
                            {"levels", std::move(levels)},
-                           {"fused", fused_json(before, *chosen)},
-                           {"inserted", inserted_json(*chosen)},
-                           {"not_fused", std::move(not_fused)},
-                           {"compiler_nodes", nodes_json(before, *chosen, missed)}});
+                           {"fused", lists.fused},
+                           {"inserted", lists.inserted},
+                           {"not_fused", times ? with_times(std::move(not_fused), lists.nodes) : std::move(not_fused)},
+                           {"compiler_nodes", lists.nodes}});
+  if (times) out.set("timed", Json::object({{"calls", times->calls}, {"call_ns", times->call_ns}}));
   if (against.kind == Against::Kind::level) {
-    out.set("against", compare_fused(level_side(level, out["fused"]), level_side(other->level, fused_json(before, *other))));
+    AACO_ASSIGN(const auto other_times, measured(other->level));
+    const Lists there = lists_of(before, *other, {}, other_times);
+    out.set("against", compare_fused({"level", level, lists.fused, lists.nodes, call_of(times)},
+                                     {"level", other->level, there.fused, there.nodes, call_of(other_times)}));
   } else if (against.kind == Against::Kind::library) {
     AACO_ASSIGN(const Json there, inspect_with_library(request, against.name, services));
     out.set("against", compare_fused(library_side(out), library_side(there)));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collectors/cpu_energy.h"
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/numbers.h"
@@ -34,18 +35,21 @@ struct Prepared {
   Space space;
 };
 
-core::Status check_objective(const std::string& objective) {
+core::Status check_objective(const OptimizeRequest& request) {
+  const std::string& objective = request.objective;
   if (objective == "latency" || objective == "throughput" || objective == "memory") return {};
-  if (objective == "energy")
-    return core::fail(ErrorCode::unsupported,
-                      "--for energy requires a sensor that measures the energy of a trial; none is available",
-                      "use --for latency, --for throughput or --for memory");
-  return core::fail(ErrorCode::invalid_argument,
-                    "invalid value '" + objective + "' for '--for': expected latency, throughput, memory or energy");
+  if (objective != "energy")
+    return core::fail(ErrorCode::invalid_argument,
+                      "invalid value '" + objective + "' for '--for': expected latency, throughput, memory or energy");
+  if (auto meter = collectors::CpuEnergy::open({request.system_root}); !meter)
+    return core::fail(
+        meter.error().code, "--for energy requires a sensor of the CPU's energy: " + meter.error().message,
+        meter.error().remedy.empty() ? "use --for latency, --for throughput or --for memory" : meter.error().remedy);
+  return {};
 }
 
 core::Result<Prepared> prepare(const OptimizeRequest& asked, const Services& services) {
-  AACO_TRY(check_objective(asked.objective));
+  AACO_TRY(check_objective(asked));
   Prepared made{asked, {}, {}};
   AACO_ASSIGN(made.plan, plan_run(asked.base, services));
   const auto usable = hardware::usable_cpus();

@@ -18,6 +18,7 @@ constexpr core::Nanoseconds kMinProof{1'000'000'000};  // of each side
 std::string gain_sentence(const OptimizeProof& proof, const OptimizeRequest& request) {
   const std::string_view what = request.objective == "throughput" ? "throughput"
                                 : request.objective == "memory"   ? "peak memory"
+                                : request.objective == "energy"   ? "energy per item"
                                                                   : "median latency";
   return fmt::format("{}: {} {} ({} to {})", proof.configuration, what,
                      core::format_signed_percent(proof.change_ratio.value_or(0)),
@@ -42,8 +43,9 @@ void conclude(const OptimizeRequest& request, OptimizeOutcome& outcome) {
     if (slow) outcome.summary += ", P99 latency " + core::format_duration(*proof->p99_ns) + " exceeds the SLO";
     outcome.recommendation = "keep what you have";
   } else {
-    outcome.summary = request.objective == "memory" ? "no configuration needed less memory than the baseline"
-                                                    : "no configuration was faster than the baseline";
+    outcome.summary = request.objective == "memory"   ? "no configuration needed less memory than the baseline"
+                      : request.objective == "energy" ? "no configuration needed less energy than the baseline"
+                                                      : "no configuration was faster than the baseline";
     outcome.recommendation = "keep what you have";
   }
 }
@@ -51,6 +53,7 @@ void conclude(const OptimizeRequest& request, OptimizeOutcome& outcome) {
 core::Result<OptimizeProof> prove(const OptimizeRequest& request, const RunRequest& candidate, const std::string& name,
                                   core::Nanoseconds time, std::int64_t warmup, const Services& services) {
   if (request.objective == "memory") return prove_memory(request, candidate, name, time, warmup, services);
+  if (request.objective == "energy") return prove_energy(request, candidate, name, time, warmup, services);
   AbRequest ab_request;
   ab_request.a.request = request.base;
   ab_request.b.request = candidate;

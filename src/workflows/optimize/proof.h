@@ -18,6 +18,10 @@ core::Result<OptimizeProof> prove(const OptimizeRequest& request, const RunReque
 core::Result<OptimizeProof> prove_memory(const OptimizeRequest& request, const RunRequest& candidate, const std::string& name,
                                          core::Nanoseconds time, std::int64_t warmup, const Services& services);
 
+// The same for the energy that the processor uses per item: in each round, blocks of calls of two fresh processes alternate.
+core::Result<OptimizeProof> prove_energy(const OptimizeRequest& request, const RunRequest& candidate, const std::string& name,
+                                         core::Nanoseconds time, std::int64_t warmup, const Services& services);
+
 // Fills the verdict of an outcome from its proof: proven, summary, recommendation.
 void conclude(const OptimizeRequest& request, OptimizeOutcome& outcome);
 

@@ -49,9 +49,10 @@ core::Result<AxisValue> read_value(const core::YamlNode& node, const std::option
   return value;
 }
 
-std::string absence(const core::YamlNode& node, const std::string& id, const SpaceContext& context) {
-  const core::YamlNode* objective = node.find("for");
-  if (objective != nullptr && objective->scalar() != context.objective) return "only with --for " + objective->scalar();
+// `objectives`: those that the axis is limited to; empty: none.
+std::string absence(const std::vector<std::string>& objectives, const std::string& id, const SpaceContext& context) {
+  if (!objectives.empty() && std::find(objectives.begin(), objectives.end(), context.objective) == objectives.end())
+    return "only with --for " + core::join(objectives, " or --for ");
   if (id == "batch" && !context.batch_is_free) return "the model has a fixed batch size";
   return {};
 }
@@ -64,7 +65,13 @@ core::Result<Axis> read_axis(const core::YamlNode& node, const SpaceContext& con
   axis.explain = explain.value_or("");
   AACO_ASSIGN(const auto key, node.optional_string("key"));
   axis.values.push_back({kBaselineValue, {}});
-  axis.reason_absent = absence(node, axis.id, context);
+  std::vector<std::string> objectives;
+  if (const core::YamlNode* limited = node.find("for"); limited != nullptr && limited->is_sequence()) {
+    AACO_ASSIGN(objectives, limited->as_strings());
+  } else if (limited != nullptr) {
+    objectives = {limited->scalar()};
+  }
+  axis.reason_absent = absence(objectives, axis.id, context);
   AACO_ASSIGN(const core::YamlNode* values, node.require("values"));
   if (!values->is_sequence()) return values->error("'values' must be a list");
   std::set<std::string> seen;

@@ -11,6 +11,7 @@
 #include "stats/paired.h"
 #include "stats/robust.h"
 #include "stats/summary.h"
+#include "workflows/optimize/energy.h"
 
 namespace aaco::workflows {
 namespace {
@@ -28,7 +29,8 @@ constexpr std::int64_t kMaxLife = 12;          // trials that share a process of
 constexpr std::int64_t kSlowerStart = 10;
 constexpr std::int64_t kBudgetParts = 10;
 constexpr std::int64_t kMaxMinStartNs = 10'000'000'000;
-constexpr std::int64_t kTrialBlocksNs = 1'000'000'000;  // for its calls; they take a quarter of that undisturbed
+constexpr std::int64_t kTrialBlocksNs = 1'000'000'000;    // for its calls; they take a quarter of that undisturbed
+constexpr std::int64_t kMeteredBlocksNs = 6'000'000'000;  // where blocks are as long as energy counters require
 constexpr std::int64_t kLoadingTimeoutNs = 900'000'000'000;
 constexpr std::int64_t kBaselineTimeoutNs = 600'000'000'000;
 
@@ -62,6 +64,10 @@ core::Result<TrialProcess> TrialBench::start(const RunRequest& asked, std::int64
 core::Result<TrialBench> TrialBench::open(const OptimizeRequest& request, const Space& space, const std::string& model_path,
                                           const Services& services) {
   TrialBench bench(request, space, model_path, services);
+  if (request.objective == "energy") {
+    AACO_ASSIGN(auto meter, collectors::CpuEnergy::open({request.system_root}));
+    bench.meter_ = std::make_unique<collectors::CpuEnergy>(std::move(meter));
+  }
   AACO_ASSIGN(TrialProcess baseline, bench.start(request.base, INT64_MAX));
   bench.baseline_ = std::make_unique<TrialProcess>(std::move(baseline));
   bench.warmup_ = std::clamp(calls_within(kWarmupNs, bench.baseline_->warm_median_ns()), kMinTrialWarmup, kMaxTrialWarmup);
@@ -100,16 +106,27 @@ core::Status TrialBench::renew_baseline() {
 }
 
 core::Status TrialBench::run_pairs(Trial& trial, TrialProcess& candidate, std::int64_t deadline_ns) {
-  std::vector<std::vector<double>> ours, theirs;
+  std::vector<std::vector<double>> ours, theirs, our_energy, their_energy;
   std::vector<double> all;
+  const bool metered = meter_ != nullptr;
   // As in the proof: throughput is of the mean call, stalls included.
-  const stats::StatisticChoice statistic = request_->objective == "throughput" ? stats::StatisticChoice() : 0.5;
-  const double batches = std::log(static_cast<double>(candidate.batch()) / static_cast<double>(baseline_->batch()));
+  const stats::StatisticChoice statistic = request_->objective == "latency" || request_->objective == "memory"
+                                               ? stats::StatisticChoice(0.5)
+                                               : stats::StatisticChoice();
+  // Energy is of an item, time of a call.
+  const double batches = metered ? 0 : std::log(static_cast<double>(candidate.batch()) / static_cast<double>(baseline_->batch()));
+  const auto effects_so_far = [&] {
+    return metered ? stats::make_round(our_energy, their_energy, statistic).effects
+                   : stats::make_round(ours, theirs, statistic).effects;
+  };
   for (std::int64_t pair = 0; pair < kPairs; ++pair) {
     for (const bool candidate_now : pair % 2 == 0 ? std::array{false, true} : std::array{true, false}) {
       TrialProcess& process = candidate_now ? candidate : *baseline_;
       const std::int64_t left = std::max<std::int64_t>(deadline_ns - core::monotonic_ns(), 1'000'000);
-      auto calls = process.run(calls_within(kBlockNs, process.warm_median_ns()), candidate_now ? left : kBaselineTimeoutNs);
+      const std::int64_t timeout_ns = candidate_now ? left : kBaselineTimeoutNs;
+      const std::int64_t count = calls_within(metered ? kEnergyBlockNs : kBlockNs, process.warm_median_ns());
+      auto calls = metered ? run_metered(process, count, timeout_ns, *meter_, candidate_now ? their_energy : our_energy)
+                           : process.run(count, timeout_ns);
       if (!calls && candidate_now) {
         put_out(trial, calls.error());
         return {};
@@ -118,11 +135,11 @@ core::Status TrialBench::run_pairs(Trial& trial, TrialProcess& candidate, std::i
       (candidate_now ? theirs : ours).push_back(durations(*calls));
       if (candidate_now) all.insert(all.end(), theirs.back().begin(), theirs.back().end());
     }
-    const auto effects = stats::make_round(ours, theirs, statistic).effects;
+    const auto effects = effects_so_far();
     const bool hopeless = !effects.empty() && effects.front() - batches > std::log(kHopelessRatio);
     if (hopeless || core::monotonic_ns() > deadline_ns) break;
   }
-  const auto effects = stats::make_round(ours, theirs, statistic).effects;
+  const auto effects = effects_so_far();
   if (effects.empty()) {
     put_out(trial, core::Error{core::ErrorCode::io, "no pair of blocks completed", {}, {}});
     return {};
@@ -143,7 +160,7 @@ core::Status TrialBench::measure(Trial& trial, std::int64_t deadline_ns) {
   const std::int64_t begin = core::monotonic_ns();
   AACO_ASSIGN(const RunRequest configuration, space_->apply(trial.configuration, request_->base));
   auto candidate = start(configuration, deadline_ns);
-  deadline_ns = std::min(deadline_ns, core::monotonic_ns() + patience_ns() + kTrialBlocksNs);
+  deadline_ns = std::min(deadline_ns, core::monotonic_ns() + patience_ns() + (meter_ ? kMeteredBlocksNs : kTrialBlocksNs));
   if (!candidate) {
     put_out(trial, candidate.error());
   } else {

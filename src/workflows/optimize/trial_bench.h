@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "collectors/cpu_energy.h"
 #include "core/result.h"
 #include "workflows/optimize/model_variants.h"
 #include "workflows/optimize/output_check.h"
@@ -53,6 +54,7 @@ class TrialBench {
   const Space* space_;
   const Services* services_;
   std::unique_ptr<TrialProcess> baseline_;
+  std::unique_ptr<collectors::CpuEnergy> meter_;  // for energy as the objective
   std::optional<OutputCheck> outputs_;
   ModelVariants variants_;
   std::int64_t warmup_ = 5;

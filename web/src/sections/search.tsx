@@ -147,7 +147,7 @@ function SearchSection({ report, id, title }: SectionProps) {
   const search = searchOf(report);
   if (!search) return null;
   const { proof } = search;
-  const what = search.objective === 'memory' ? 'peak memory' : search.objective === 'throughput' ? 'throughput' : 'median latency';
+  const what = search.objective === 'memory' ? 'peak memory' : search.objective === 'energy' ? 'energy per item' : search.objective === 'throughput' ? 'throughput' : 'median latency';
   return (
     <Section id={id} title={title} lead={`${search.tried} of ${search.configurations} configurations tried, ${search.failed} failed, ${search.out_of_tolerance} out of tolerance; ${search.inputs}.`}>
       {proof && (
@@ -159,7 +159,7 @@ function SearchSection({ report, id, title }: SectionProps) {
       <Pareto trials={search.trials} />
       {search.parts.length > 0 && (
         <table class="legend">
-          <thead><tr><th scope="col">Leave one out</th><th scope="col" class="right">{search.objective === 'memory' ? 'peak memory' : 'time per item'} without it</th></tr></thead>
+          <thead><tr><th scope="col">Leave one out</th><th scope="col" class="right">{search.objective === 'memory' ? 'peak memory' : search.objective === 'energy' ? 'energy per item' : 'time per item'} without it</th></tr></thead>
           <tbody>{search.parts.map((part) => <tr key={part.change}><th scope="row"><Name text={part.change} /></th><td class="right">{signed(part.without_ratio)}</td></tr>)}</tbody>
         </table>
       )}

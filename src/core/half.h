@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace aaco::runner {
+namespace aaco::core {
 
 // IEEE 754 binary16 of a single, rounded to nearest even; too large becomes infinity, below the smallest normal becomes zero:
 // denormals would distort times.
@@ -23,4 +23,4 @@ inline std::uint16_t to_bfloat16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
 }
 
-}  // namespace aaco::runner
+}  // namespace aaco::core
