@@ -73,7 +73,13 @@ class Files(unittest.TestCase):
                 self.assertTrue(source.startswith(('.', '$')) or source in compose['volumes'], volume)
             for port in service.get('ports', []):
                 self.assertTrue(port.startswith('127.0.0.1:'), port)
-        self.assertTrue((PACKAGING / 'containers/prometheus.yaml').exists())
+        # The token is 0600: who scrapes is the user that the dashboard runs as, which the Dockerfile leaves at root.
+        self.assertNotIn('\nUSER ', (trees.TOP / 'Dockerfile').read_text())
+        self.assertEqual(compose['services']['prometheus']['user'], 'root')
+        scraped = yaml.safe_load((PACKAGING / 'containers/prometheus.yaml').read_text())['scrape_configs'][0]
+        command = compose['services']['dashboard']['command']
+        self.assertEqual(scraped['authorization']['credentials_file'], command[command.index('--token-file') + 1])
+        self.assertEqual(scraped['static_configs'][0]['targets'], ['dashboard:' + command[command.index('--port') + 1]])
 
     def test_the_gitlab_template_runs_the_gate(self):
         job = yaml.safe_load((PACKAGING / 'ci/gitlab.yml').read_text())['.aaco-gate']
