@@ -81,6 +81,10 @@ class Files(unittest.TestCase):
         self.assertEqual(scraped['authorization']['credentials_file'], command[command.index('--token-file') + 1])
         self.assertEqual(scraped['static_configs'][0]['targets'], ['dashboard:' + command[command.index('--port') + 1]])
 
+    def test_each_unit_names_the_manual_page_of_its_package(self):
+        for unit, page in (('aaco-agent', 'aaco-agent'), ('aaco-serve', 'aaco')):
+            self.assertIn(f'\nDocumentation=man:{page}(1)\n', (PACKAGING / f'systemd/{unit}.service').read_text())
+
     def test_the_gitlab_template_runs_the_gate(self):
         job = yaml.safe_load((PACKAGING / 'ci/gitlab.yml').read_text())['.aaco-gate']
         self.assertIn('gate.sh', job['script'][0])
