@@ -1,6 +1,9 @@
 """The errors that aaco raises. Each says what happened and, in `remedy`, what to do next."""
 from __future__ import annotations
 
+import errno
+import os
+
 
 class Error(Exception):
     """The base of all errors of aaco. str() of it is the message, with the remedy on a line of its own."""
@@ -46,6 +49,10 @@ class UnknownKey(NotFound, KeyError):
     """A table, a session or an answer has nothing of that name."""
 
 
+class MissingFile(NotFound, FileNotFoundError):
+    """A file or folder does not exist, or the folder it should be written to."""
+
+
 class PermissionDenied(Error, PermissionError):
     """It exists and must not be accessed."""
     code = 'permission denied'
@@ -87,4 +94,7 @@ _BY_CODE = {kind.code: kind for kind in (InvalidArgument, InvalidInput, NotFound
 
 def make_error(code: str, message: str, remedy: str, context: list[str]) -> Error:
     """Called by the library for each error it returns."""
-    return _BY_CODE.get(code, Error)(message, remedy, tuple(context))
+    kind = _BY_CODE.get(code, Error)
+    if kind is NotFound and message.endswith(f': {os.strerror(errno.ENOENT)}'):  # how the library ends an error of the system
+        kind = MissingFile
+    return kind(message, remedy, tuple(context))

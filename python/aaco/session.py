@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
 from aaco import _core, _html, _world
-from aaco.errors import InvalidArgument, IOFailure, NotFound, WrongType
+from aaco.errors import InvalidArgument, IOFailure, MissingFile, NotFound, WrongType
 from aaco.metric import Metrics
 from aaco.table import Table
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aaco.judging import Explanation
 
 
+_MAX_WIDTH = 10_000
 _FORMATS = ('perfetto', 'chrome', 'csv', 'prometheus')
 
 
@@ -108,9 +109,11 @@ class Session:
         return self._report
 
     def text(self, width: int = 100) -> str:
-        """The report as text, `width` columns wide."""
+        """The report as text, `width` columns wide; below 40 it is as wide as with 40."""
         if isinstance(width, bool) or not isinstance(width, int):
             raise WrongType(f'width is of type {type(width).__name__}', 'pass an int, the number of columns')
+        if not 1 <= width <= _MAX_WIDTH:
+            raise InvalidArgument(f'width is {width}', f'pass a number of columns from 1 to {_MAX_WIDTH}')
         return _core.report_text(_world.current(), str(self.path), width)
 
     def to_html(self, file: Optional[_world.PathLike] = None) -> str:
@@ -120,6 +123,8 @@ class Session:
         if file is not None:
             try:
                 Path(_world.path(file, 'file')).write_text(page, encoding='utf-8')
+            except FileNotFoundError as error:
+                raise MissingFile(f'writing {file}: {error.strerror}', 'create the folder first, or choose another file') from error
             except OSError as error:
                 raise IOFailure(f'writing {file}: {error.strerror}', 'choose another file') from error
         return page
@@ -135,7 +140,8 @@ class Session:
 
     def export(self, format: str = 'perfetto', output: _world.PathLike = '') -> Path:
         """Writes the timeline (perfetto, chrome), the tables (csv: output is a folder) or the metrics (prometheus); returns the path.
-        Without `output` it is named after the session, in the current folder."""
+        Without `output` it is named after the session, in the current folder. Raises MissingFile (a FileNotFoundError) where the
+        folder of `output` does not exist; csv creates it."""
         if format not in _FORMATS:
             raise InvalidArgument(f'unknown format {format!r}', f'use {", ".join(_FORMATS[:-1])} or {_FORMATS[-1]}')
         return Path(_core.export(_world.current(), str(self.path), format, _world.path(output, 'output')))

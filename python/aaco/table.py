@@ -87,6 +87,13 @@ class Column:
         return [value if present is None or present[row // 8] >> row % 8 & 1 else None
                 for row, value in enumerate(memoryview(self._view)[:rows].tolist())]  # type: ignore[arg-type]
 
+    def memory(self) -> memoryview:
+        """The stored values as a read-only memoryview without a copy; 0 where a value is missing. memoryview(column) itself does not
+        work: only classes of Python 3.12 and newer can offer a buffer. Raises WrongType for text, whose values have no fixed width."""
+        if self._view.kind == 'text':
+            raise WrongType(f'column {self.name} is text, whose values have no fixed width', 'use texts() or to_list()')
+        return memoryview(self._view)  # type: ignore[arg-type]
+
     def texts(self) -> list[Optional[str]]:
         """The values of a text column; equal texts are one object."""
         return self._view.texts()

@@ -260,6 +260,18 @@ class Others(program.ProgramTest):
         done = subprocess.run(['bash', '-c', script], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.stdout.splitlines(), ['--intensity', '--iterations', '--help ls show check probe'])
 
+    def test_completion_offers_the_values_that_an_option_takes(self):
+        (self.folder / 'completion').write_text(self.aaco('completion', 'bash').output)
+        script = '. ./completion; COMP_WORDS=(aaco export --format "") COMP_CWORD=3; _aaco; echo "${COMPREPLY[@]}"; ' \
+                 'COMP_WORDS=(aaco export tag:x --format pe) COMP_CWORD=4; _aaco; echo "${COMPREPLY[@]}"; ' \
+                 'COMP_WORDS=(aaco hardware ls --kind c) COMP_CWORD=4; _aaco; echo "${COMPREPLY[@]}"; ' \
+                 'COMP_WORDS=(aaco export --format csv --o) COMP_CWORD=4; _aaco; echo "${COMPREPLY[@]}"; ' \
+                 'COMP_WORDS=(aaco completion "") COMP_CWORD=2; _aaco; echo "${COMPREPLY[@]}"'
+        ran = subprocess.run(['bash', '-c', script], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertEqual(ran.stdout.splitlines(), ['perfetto chrome csv prometheus', 'perfetto', 'cpu', '--output', '--help bash zsh fish'])
+        self.assertIn("-l format -x -a 'perfetto chrome csv prometheus'", self.aaco('completion', 'fish').output)
+        self.assertIn('compadd -- perfetto chrome csv prometheus; return', self.aaco('completion', 'zsh').output)
+
     def test_completion_refuses_other_shells(self): self.refused(self.aaco('completion', 'tcsh'), 2)
 
 

@@ -56,6 +56,9 @@ class SessionTest(ModuleTest):
         self.assertEqual(self.session.report()['session']['id'], self.session.id)
         self.assertIn('Median latency', self.session.text(80))
         self.refused(TypeError, 'width is of type str|hint:', self.session.text, 'wide')
+        for width in (-5, 0, 10_001, 10**30):
+            self.refused(ValueError, f'width is {width}|hint: pass a number of columns from 1', self.session.text, width)
+        self.assertEqual(self.session.text(1), self.session.text(40))
 
     def test_a_notebook_shows_the_page_without_a_network(self):
         try:
@@ -73,6 +76,25 @@ class SessionTest(ModuleTest):
         written = self.session.export('chrome', self.folder / 'timeline.json')
         self.assertEqual(written, self.folder / 'timeline.json')
         self.assertIn('traceEvents', written.read_text())
+
+    def test_what_cannot_be_written_is_an_error_of_the_system_with_a_remedy(self):
+        for kind in ('perfetto', 'chrome', 'prometheus'):
+            for exception in (FileNotFoundError, aaco.errors.NotFound):
+                self.refused(exception, 'No such file or directory|hint: create the folder first', self.session.export, kind,
+                             self.folder / 'none' / 'file')
+        self.refused(FileNotFoundError, 'hint: create the folder first', self.session.to_html, self.folder / 'none' / 'page.html')
+        self.assertFalse((self.folder / 'none').exists())
+        in_a_file = self.folder / 'plain'
+        in_a_file.write_text('')
+        for kind in ('chrome', 'csv'):
+            self.refused(OSError, 'Not a directory|hint: choose another output', self.session.export, kind, in_a_file / 'file')
+
+    def test_a_sessions_folder_that_cannot_be_made_is_an_error_of_the_system(self):
+        self.refused(FileNotFoundError, 'No such file or directory|hint: choose another sessions folder', aaco.run, 'mlp', iterations=1,
+                     sessions='/proc/none/sessions')
+        with self.assertRaises(aaco.errors.NotFound) as raised:
+            aaco.open('tag:none')
+        self.assertNotIsInstance(raised.exception, OSError)
 
     def test_a_session_is_explained(self):
         explanation = self.session.explain()

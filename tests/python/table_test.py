@@ -82,6 +82,14 @@ class SessionTableTest(ModuleTest):
             self.table.__arrow_c_stream__()
             self.table.__arrow_c_schema__()
 
+    def test_memory_is_not_a_copy_and_cannot_be_written(self):
+        column = self.table['duration_ns']
+        memory = column.memory()
+        self.assertEqual((memory.readonly, memory.itemsize, memory.tolist()), (True, 8, column.to_list()))
+        if numpy:
+            self.assertEqual(numpy.frombuffer(memory, 'i8').ctypes.data, column.address)
+        self.refused(TypeError, 'is text|hint: use texts()', self.table['phase'].memory)
+
     @needs_numpy
     def test_arrays_cannot_be_written(self):
         with self.assertRaises(ValueError):

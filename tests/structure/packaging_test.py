@@ -73,7 +73,17 @@ class Files(unittest.TestCase):
                 self.assertTrue(source.startswith(('.', '$')) or source in compose['volumes'], volume)
             for port in service.get('ports', []):
                 self.assertTrue(port.startswith('127.0.0.1:'), port)
-        self.assertTrue((PACKAGING / 'containers/prometheus.yaml').exists())
+        # The token is 0600: who scrapes is the user that the dashboard runs as, which the Dockerfile leaves at root.
+        self.assertNotIn('\nUSER ', (trees.TOP / 'Dockerfile').read_text())
+        self.assertEqual(compose['services']['prometheus']['user'], 'root')
+        scraped = yaml.safe_load((PACKAGING / 'containers/prometheus.yaml').read_text())['scrape_configs'][0]
+        command = compose['services']['dashboard']['command']
+        self.assertEqual(scraped['authorization']['credentials_file'], command[command.index('--token-file') + 1])
+        self.assertEqual(scraped['static_configs'][0]['targets'], ['dashboard:' + command[command.index('--port') + 1]])
+
+    def test_each_unit_names_the_manual_page_of_its_package(self):
+        for unit, page in (('aaco-agent', 'aaco-agent'), ('aaco-serve', 'aaco')):
+            self.assertIn(f'\nDocumentation=man:{page}(1)\n', (PACKAGING / f'systemd/{unit}.service').read_text())
 
     def test_the_gitlab_template_runs_the_gate(self):
         job = yaml.safe_load((PACKAGING / 'ci/gitlab.yml').read_text())['.aaco-gate']

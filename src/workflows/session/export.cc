@@ -81,6 +81,16 @@ core::Result<std::string> prometheus_text(const std::string& path, const trace::
   return text.text();
 }
 
+// Adds what to do where the output could not be written.
+template <class T>
+core::Result<T> written(core::Result<T> result) {
+  if (result || !result.error().remedy.empty()) return result;
+  core::Error error = std::move(result).error();
+  error.remedy =
+      error.code == core::ErrorCode::not_found ? "create the folder first, or choose another output" : "choose another output";
+  return tl::unexpected<core::Error>(std::move(error));
+}
+
 }  // namespace
 
 core::Result<std::string> export_session(const ExportRequest& request, const core::Paths& paths) {
@@ -89,19 +99,19 @@ core::Result<std::string> export_session(const ExportRequest& request, const cor
   const std::string id = manifest.id.text;
   if (request.format == "csv") {
     const std::string folder = request.output.empty() ? id + "-csv" : request.output;
-    AACO_TRY(tracelake::export_csv(path, folder));
+    AACO_TRY(written(tracelake::export_csv(path, folder)));
     return core::absolute_path(folder);
   }
   if (request.format == "prometheus") {
     const std::string file = !request.output.empty() ? request.output : id + ".prom";
     AACO_ASSIGN(const std::string text, prometheus_text(path, manifest, paths));
-    AACO_TRY(core::write_file_atomic(file, text));
+    AACO_TRY(written(core::write_file_atomic(file, text)));
     return core::absolute_path(file);
   }
   const bool chrome = request.format == "chrome";
   const std::string file = !request.output.empty() ? request.output : id + (chrome ? ".json" : ".perfetto-trace");
-  AACO_TRY(
-      tracelake::export_timeline(path, chrome ? tracelake::TimelineFormat::chrome : tracelake::TimelineFormat::perfetto, file));
+  const auto format = chrome ? tracelake::TimelineFormat::chrome : tracelake::TimelineFormat::perfetto;
+  AACO_TRY(written(tracelake::export_timeline(path, format, file)));
   return core::absolute_path(file);
 }
 
