@@ -109,7 +109,10 @@ def judge(log):
             wrong.append(f'{" ".join(key)}: {size} bytes instead of {buffer}')
         elif time_ns < longest * 0.5:  # a tick of the guest's timer may be missing
             wrong.append(f'{" ".join(key)}: at most {time_ns} ns')
-    lost = re.findall(r'^.*\d+ lost events of kind GPU.*$', log, re.M)
+    account = re.findall(r'^ACCOUNT (.+)$', log, re.M)
+    wrong += [f'{event} is not attached' for event in ('GPU job by tracepoint', 'GPU fence by tracepoint', 'GPU buffer by kprobe',
+                                                       'GPU memory by kprobe') if event not in account]
+    lost = [line for line in account if 'lost events of kind' in line]
     return rows, wrong + lost
 
 

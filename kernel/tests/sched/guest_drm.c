@@ -74,6 +74,20 @@ static int call(char *const words[])
 	return status;
 }
 
+/* How the GPU's events were attached, and what was lost, as the session says. */
+static void show_account(void)
+{
+	FILE *session = fopen("/tmp/sessions/latest/session.json", "r");
+	static char text[1 << 20];
+	size_t bytes = session ? fread(text, 1, sizeof(text) - 1, session) : 0;
+
+	text[bytes] = 0;
+	for (char *word = strtok(text, "\"\n"); word; word = strtok(NULL, "\"\n"))
+		if (strstr(word, "GPU ") || strstr(word, " lost events of kind"))
+			printf("ACCOUNT %s\n", word);
+	printf("SESSION %zu bytes\n", bytes);
+}
+
 int main(int count, char **words)
 {
 	char line[128];
@@ -108,6 +122,7 @@ int main(int count, char **words)
 			"max(duration_ns) AS longest FROM sched_events WHERE kind LIKE 'gpu%' "
 			"GROUP BY ALL ORDER BY ALL",
 			"--format", "csv", NULL});
+	show_account();
 	printf("GUEST DONE\n");
 	fflush(stdout);
 	sync();
