@@ -19,13 +19,13 @@ struct WatchOptions {
   bool with_itself = true;
   bool with_stacks = true;  // of threads that leave their CPU by themselves
   // Attach methods to try for each event, in this order.
-  std::vector<std::string> ways = {"tp_btf", "raw_tp", "tracepoint"};
+  std::vector<std::string> ways = {"tp_btf", "raw_tp", "tracepoint", "kprobe"};
 };
 
 // How a kernel event is traced, or why it is not.
 struct Attachment {
   std::string event;   // "sched_switch"
-  std::string way;     // "tp_btf", "raw_tp", "tracepoint"; empty: not at all
+  std::string way;     // "tp_btf", "raw_tp", "tracepoint", "kprobe"; empty: not at all
   std::string reason;  // why earlier methods failed
 };
 

@@ -163,7 +163,7 @@ struct GpuEventRow {
 struct SchedEventRow {
   std::int32_t rank = 0;
   std::int64_t time_ns = 0;
-  NameId kind;  // run, run_queue, off_cpu, migrate, page_fault, irq, softirq, block_io, gpu_job
+  NameId kind;  // run, run_queue, off_cpu, migrate, page_fault, irq, softirq, block_io, gpu_job, gpu_fence, gpu_buffer ...
   std::int64_t cpu = -1;
   std::int64_t process_id = 0;
   std::int64_t thread_id = 0;

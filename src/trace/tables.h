@@ -198,14 +198,14 @@ AACO_TABLE(SchedEventRow, "sched_events", "telemetry/sched_events.parquet", "tim
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"),
       column("time_ns", &R::time_ns, "start, ns on the session's home clock"),
-      column("kind", &R::kind, "run, run_queue, off_cpu, migrate, page_fault, irq, softirq, block_io, gpu_job"),
+      column("kind", &R::kind, "run, run_queue, off_cpu, migrate, page_fault, irq, softirq, block_io, gpu_job, gpu_fence, gpu_buffer, gpu_memory"),
       column("cpu", &R::cpu, "CPU; -1: unknown"), column("process_id", &R::process_id, "process"), column("thread_id", &R::thread_id, "thread"),
       column("duration_ns", &R::duration_ns, "duration, ns; 0: instant event"),
-      column("detail", &R::detail, "off_cpu: sleep, disk_sleep, io, stopped, traced, frozen or idle; run_queue: woken, new, preempted or yielded; page_fault: read, write or execute; irq, softirq: its source; block_io: read, write, flush or discard; migrate: previous CPU; gpu_job: queued or running"),
+      column("detail", &R::detail, "off_cpu: sleep, disk_sleep, io, stopped, traced, frozen or idle; run_queue: woken, new, preempted or yielded; page_fault: read, write or execute; irq, softirq: its source; block_io: read, write, flush or discard; migrate: previous CPU; gpu_job: queued or running; gpu_fence: pending or waited; gpu_buffer: created or freed; gpu_memory: allocated or freed, and the domain"),
       column("call", &R::call, "off_cpu: the current system call; empty: none or unknown", 2),
       column("thread_name", &R::thread_name, "name of the thread; empty: unknown", 2),
       column("other_thread_id", &R::other_thread_id, "thread that woke it or took its CPU; null: interrupt or unknown", 2),
-      column("bytes", &R::bytes, "size of the block I/O, bytes", 2));
+      column("bytes", &R::bytes, "size of the block I/O or GPU buffer, bytes", 2));
 } AACO_TABLE_END
 
 AACO_TABLE(GraphNodeRow, "graph_nodes", "model/graph_nodes.parquet", "", "One row per node of the model's graph") {

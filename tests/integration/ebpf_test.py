@@ -141,7 +141,10 @@ class Ebpf(program.ProgramTest):
 
     def test_doctor_reports_availability(self):
         lines = self.aaco('doctor', '--json').json()
-        self.assertTrue(any('eBPF' in line['feature'] for line in lines.get('features', lines.get('lines', []))), lines)
+        features = {line['feature']: line for line in lines.get('features', lines.get('lines', []))}
+        for name in ('kernel scheduler events (eBPF)', 'GPU driver events (eBPF)', 'GPU runtime calls (record --hooks)'):
+            self.assertIn(name, features)
+            self.assertTrue(features[name]['reason'], name)
 
     def test_ab_rejects_ebpf(self):
         self.refused(self.aaco('ab', '--', '--model', 'mlp', '--ebpf', '--', '--model', 'mlp'), 2, '--ebpf')

@@ -23,12 +23,38 @@ constexpr auto kPlans = std::to_array<EventPlan>({
      {"gpu_queue", "gpu_run", "gpu_done"},
      {"gpu_scheduler/drm_sched_job", "gpu_scheduler/drm_run_job", "gpu_scheduler/drm_sched_process_job"},
      false,
-     true},
-    {"GPU job (Linux 6.17)",
+     "gpu_sched",
+     "tracepoint"},
+    {"GPU job",  // as of Linux 6.17
      {"gpu_queue_new", "gpu_run_new", "gpu_done_new"},
      {"gpu_scheduler/drm_sched_job_queue", "gpu_scheduler/drm_sched_job_run", "gpu_scheduler/drm_sched_job_done"},
      false,
-     true},
+     "gpu_sched",
+     "tracepoint"},
+    {"GPU fence",
+     {"fence_new", "fence_done", "fence_end"},
+     {"dma_fence/dma_fence_init", "dma_fence/dma_fence_signaled", "dma_fence/dma_fence_destroy"},
+     false,
+     "drm",
+     "tracepoint"},
+    {"wait for a GPU fence",
+     {"fence_wait", "fence_waited"},
+     {"dma_fence/dma_fence_wait_start", "dma_fence/dma_fence_wait_end"},
+     false,
+     "drm",
+     "tracepoint"},
+    {"GPU buffer",
+     {"buffer_new", "buffer_new_paged", "buffer_end"},
+     {"drm_gem_private_object_init", "drm_gem_object_init", "drm_gem_object_release"},
+     false,
+     "drm",
+     "kprobe"},
+    {"GPU memory",
+     {"memory_ask", "memory_given", "memory_freed"},
+     {"ttm_resource_alloc", "ttm_resource_alloc", "ttm_resource_free"},
+     false,
+     "ttm",
+     "kprobe"},
 });
 
 struct FieldPlan {
@@ -64,6 +90,14 @@ constexpr auto kFields = std::to_array<FieldPlan>({
     {"gpu_scheduler/drm_sched_job_run", "fence_seqno", &WireLayout::gpu_run_number},
     {"gpu_scheduler/drm_sched_job_done", "fence_context", &WireLayout::gpu_done_fence},
     {"gpu_scheduler/drm_sched_job_done", "fence_seqno", &WireLayout::gpu_done_number},
+    {"dma_fence/dma_fence_init", "context", &WireLayout::fence_context},
+    {"dma_fence/dma_fence_init", "seqno", &WireLayout::fence_number},
+    {"dma_fence/dma_fence_signaled", "context", &WireLayout::fence_context},
+    {"dma_fence/dma_fence_signaled", "seqno", &WireLayout::fence_number},
+    {"dma_fence/dma_fence_destroy", "context", &WireLayout::fence_context},
+    {"dma_fence/dma_fence_destroy", "seqno", &WireLayout::fence_number},
+    {"dma_fence/dma_fence_wait_start", "seqno", &WireLayout::fence_number},
+    {"dma_fence/dma_fence_wait_end", "seqno", &WireLayout::fence_number},
 });
 
 }  // namespace
@@ -73,6 +107,7 @@ std::span<const EventPlan> event_plans() { return kPlans; }
 std::string_view way_prefix(std::string_view way) {
   if (way == "tp_btf") return "btf";
   if (way == "raw_tp") return "raw";
+  if (way == "kprobe") return "kp";
   return way == "tracepoint" ? "tp" : "";
 }
 
@@ -95,6 +130,43 @@ std::optional<WireU32> field_offset(std::string_view format, std::string_view fi
     }
   }
   return std::nullopt;
+}
+
+std::string tracefs_of(const SysRoot& root) {
+  for (const char* folder : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
+    if (core::exists(core::join_path(root.at(folder), "events/sched"))) return root.at(folder);
+  return root.at("/sys/kernel/tracing");
+}
+
+std::set<std::string, std::less<>> probed_functions(std::string_view kallsyms) {
+  std::set<std::string_view> wanted;
+  for (const EventPlan& plan : kPlans)
+    if (plan.only_way == "kprobe") wanted.insert(plan.points.begin(), plan.points.end());
+  std::set<std::string, std::less<>> found;
+  for (const std::string_view line : core::split_lines(kallsyms)) {
+    const auto begin = line.rfind(' ');  // "address kind name\t[module]"
+    if (begin == std::string_view::npos) continue;
+    const std::string_view name = line.substr(begin + 1, line.find('\t', begin) - begin - 1);
+    if (!name.empty() && wanted.contains(name)) found.emplace(name);
+  }
+  return found;
+}
+
+std::vector<Attachment> worth_telling(const std::vector<Attachment>& choice,
+                                      const std::function<bool(std::string_view module)>& has_module) {
+  std::vector<Attachment> told;
+  for (std::size_t i = 0; i < choice.size() && i < kPlans.size(); ++i) {
+    const Attachment& one = choice[i];
+    const auto named_alike = [&one](const Attachment& other) { return other.event == one.event; };
+    const auto heard = [&](const Attachment& other) { return named_alike(other) && !other.way.empty(); };
+    if (one.way.empty()) {
+      const std::string_view module = kPlans.at(i).module;
+      if (!module.empty() && !has_module(module)) continue;
+      if (std::any_of(choice.begin(), choice.end(), heard) || std::any_of(told.begin(), told.end(), named_alike)) continue;
+    }
+    told.push_back(one);
+  }
+  return told;
 }
 
 WireLayout read_layout(const std::string& tracefs, std::vector<std::string>& missing) {

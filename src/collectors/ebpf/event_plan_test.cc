@@ -49,11 +49,42 @@ TEST(EventPlans, EveryProgramHasItsPoint) {
     for (std::size_t i = 0; i < plan.names.size(); ++i)
       EXPECT_EQ(plan.names.at(i).empty(), plan.points.at(i).empty()) << plan.event;
 }
+TEST(EventPlans, EventsOfDriversHaveOneWay) {
+  for (const EventPlan& plan : event_plans()) EXPECT_EQ(plan.module.empty(), plan.only_way.empty()) << plan.event;
+}
+TEST(EventPlans, FunctionsOfProbes) {
+  EXPECT_THAT(
+      probed_functions("ffff t drm_gem_object_init\t[drm]\nffff T ttm_resource_free\n0 t drm_gem_object_init_x\n\nx\nx \n"),
+      UnorderedElementsAre("drm_gem_object_init", "ttm_resource_free"));
+  EXPECT_THAT(probed_functions(""), IsEmpty());
+}
+
+std::vector<std::string> told_of(const std::string& heard, const std::string& module) {
+  std::vector<Attachment> choice;
+  for (const EventPlan& plan : event_plans()) choice.push_back({std::string(plan.event), {}, {}});
+  for (Attachment& one : choice) {
+    if (one.event != heard) continue;
+    one.way = "tracepoint";
+    break;
+  }
+  std::vector<std::string> told;
+  for (const Attachment& one : worth_telling(choice, [&module](std::string_view name) { return name == module; }))
+    if (one.event.find("GPU") != std::string::npos) told.push_back(one.event + (one.way.empty() ? "" : " by " + one.way));
+  return told;
+}
+TEST(EventPlans, WithoutADriverNothingIsMissing) { EXPECT_THAT(told_of("switch", ""), IsEmpty()); }
+TEST(EventPlans, WhatADriverHasIsReported) { EXPECT_THAT(told_of("switch", "ttm"), UnorderedElementsAre("GPU memory")); }
+TEST(EventPlans, OneNameOfTwoIsEnough) {
+  EXPECT_THAT(told_of("GPU job", "gpu_sched"), UnorderedElementsAre("GPU job by tracepoint"));
+  EXPECT_THAT(told_of("switch", "gpu_sched"), UnorderedElementsAre("GPU job"));
+}
+
 TEST(EventPlans, WaysHavePrefixes) {
   EXPECT_EQ(way_prefix("tp_btf"), "btf");
   EXPECT_EQ(way_prefix("raw_tp"), "raw");
   EXPECT_EQ(way_prefix("tracepoint"), "tp");
-  EXPECT_EQ(way_prefix("kprobe"), "");
+  EXPECT_EQ(way_prefix("kprobe"), "kp");
+  EXPECT_EQ(way_prefix("uprobe"), "");
 }
 
 TEST(Interrupts, NamesOfTheDevices) {

@@ -232,6 +232,21 @@ void IntervalBuilder::on_instant(const WireEvent& event) {
         emit(queued);
       }
       break;
+    case wire_gpu_fence:
+      row.kind = name("gpu_fence");
+      row.detail = name((event.state & wire_state_waited) != 0 ? "waited" : "pending");
+      break;
+    case wire_gpu_buffer:
+      row.kind = name("gpu_buffer");
+      row.detail = name((event.state & wire_state_freed) != 0 ? "freed" : "created");
+      row.bytes = signed_of(event.value);
+      break;
+    case wire_gpu_memory:
+      row.kind = name("gpu_memory");
+      row.detail = name(((event.state & wire_state_freed) != 0 ? "freed: " : "allocated: ") +
+                        std::string(gpu_domain_name(event.state & wire_state_mask)));
+      if (event.value > 0) row.bytes = signed_of(event.value);
+      break;
     default: return;
   }
   emit(row);

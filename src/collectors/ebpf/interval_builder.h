@@ -19,6 +19,8 @@ namespace aaco::collectors::ebpf {
 std::string_view soft_interrupt_name(std::uint32_t vector);
 std::string_view block_operation_name(std::uint32_t operation);
 std::string_view fault_name(std::uint32_t error_code);
+// Where TTM keeps a buffer: "system", "gtt", "vram", "driver's own"; "unknown" where the kernel does not say.
+std::string_view gpu_domain_name(std::uint32_t domain);
 // Of this machine's architecture: "futex", "epoll_wait"; a number without a name is "syscall 1234".
 std::string call_name(std::int32_t call);
 // Why a thread that left its CPU by itself does not run: sleep, disk_sleep, io, stopped, traced, frozen, idle. `in_call`: in a

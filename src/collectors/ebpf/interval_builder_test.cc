@@ -218,6 +218,34 @@ TEST(IntervalBuilder, AGpuJobIsQueuedAndThenRuns) {
   job.value = 501;  // before the machine began: not true
   EXPECT_THAT(rows_of({job}), ElementsAre("7 gpu_job 500+100 running"));
 }
+TEST(IntervalBuilder, FencesBuffersAndMemoryOfAGpu) {
+  WireEvent fence = event(500, wire_gpu_fence);
+  fence.thread = 7;
+  fence.duration_ns = 100;
+  WireEvent wait = fence;
+  wait.state = wire_state_waited;
+  EXPECT_THAT(rows_of({fence, wait}), ElementsAre("7 gpu_fence 500+100 pending", "7 gpu_fence 500+100 waited"));
+  WireEvent buffer = event(500, wire_gpu_buffer);
+  buffer.thread = 7;
+  buffer.value = 4096;
+  WireEvent gone = buffer;
+  gone.state = wire_state_freed;
+  EXPECT_THAT(rows_of({buffer, gone}), ElementsAre("7 gpu_buffer 500+0 created 4096B", "7 gpu_buffer 500+0 freed 4096B"));
+  WireEvent memory = event(500, wire_gpu_memory);
+  memory.thread = 7;
+  memory.duration_ns = 30;
+  memory.value = 8192;
+  memory.state = 2;
+  WireEvent back = memory;
+  back.duration_ns = back.value = 0;  // a buffer that was made before the recording
+  back.state = wire_state_freed | 1;
+  EXPECT_THAT(rows_of({memory, back}), ElementsAre("7 gpu_memory 500+30 allocated: vram 8192B", "7 gpu_memory 500+0 freed: gtt"));
+}
+TEST(IntervalBuilder, DomainsOfGpuMemory) {
+  EXPECT_EQ(gpu_domain_name(0), "system");
+  EXPECT_EQ(gpu_domain_name(7), "driver's own");
+  EXPECT_EQ(gpu_domain_name(wire_domain_unknown), "unknown");
+}
 TEST(IntervalBuilder, UnknownNumbers) {
   EXPECT_EQ(soft_interrupt_name(99), "");
   EXPECT_EQ(block_operation_name(99), "");

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "collectors/ebpf/event_plan.h"
 #include "collectors/ebpf/event_source.h"
@@ -43,6 +44,7 @@ namespace {
 using core::ErrorCode;
 
 constexpr std::size_t kRingBudget = std::size_t{64} << 20;  // of all CPUs together
+constexpr std::size_t kMaxSymbols = std::size_t{64} << 20;  // of /proc/kallsyms
 constexpr std::size_t kMaxRing = std::size_t{8} << 20, kMinRing = std::size_t{128} << 10;
 
 struct CloseObject {
@@ -101,12 +103,6 @@ std::optional<int> argument_count(const btf* types, const std::string& event) {
   return btf_vlen(type) - 1;  // the first is the tracepoint's own
 }
 
-std::string tracefs_of(const SysRoot& root) {
-  for (const char* folder : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
-    if (core::exists(core::join_path(root.at(folder), "events/sched"))) return root.at(folder);
-  return root.at("/sys/kernel/tracing");
-}
-
 class Kernel final : public EventSource {
  public:
   core::Status open(const WatchOptions& options) {
@@ -120,8 +116,13 @@ class Kernel final : public EventSource {
     layout_.with_stacks = options.with_stacks ? 1 : 0;
     layout_.switch_has_state = argument_count(types_.get(), "sched_switch").value_or(0) >= 4 ? 1 : 0;
     layout_.issue_has_queue = argument_count(types_.get(), "block_rq_issue").value_or(1) >= 2 ? 1 : 0;
+    const auto has_module = [&options](std::string_view name) {
+      return core::exists(options.root.at("/sys/module/" + std::string(name)));
+    };
+    if (has_module("drm"))
+      functions_ = probed_functions(core::read_file(options.root.at("/proc/kallsyms"), kMaxSymbols).value_or(std::string()));
     AACO_TRY(choose(options));
-    publish();
+    attachments_ = worth_telling(choice_, has_module);
     return connect(options);
   }
 
@@ -231,19 +232,16 @@ class Kernel final : public EventSource {
     }
   }
 
-  // What is told to the user: a driver that is not there is no event that could not be heard.
-  void publish() {
-    for (std::size_t i = 0; i < choice_.size(); ++i)
-      if (!choice_[i].way.empty() || !event_plans()[i].of_driver) attachments_.push_back(choice_[i]);
-  }
-
   // Why a way cannot work here, as far as that can be told without trying.
   [[nodiscard]] std::string why_not(const EventPlan& plan, const std::string& way) const {
     if (way_prefix(way).empty()) return "unknown attach method";
-    if (plan.of_driver && way != "tracepoint") return "only available as a tracepoint";
+    if (plan.only_way.empty() ? way == "kprobe" : way != plan.only_way)
+      return plan.only_way == "kprobe" ? "only available as a kprobe" : "only available as a tracepoint";
     for (std::size_t i = 0; i < plan.names.size() && !plan.names.at(i).empty(); ++i) {
       const std::string point(plan.points.at(i));
-      if (way == "tracepoint") {
+      if (way == "kprobe") {
+        if (!functions_.contains(point)) return "the kernel has no function " + point + " (/proc/kallsyms)";
+      } else if (way == "tracepoint") {
         if (std::find(without_layout_.begin(), without_layout_.end(), point) != without_layout_.end())
           return "tracefs does not describe " + point;
       } else if (!argument_count(types_.get(), core::base_name(point))) {
@@ -372,6 +370,7 @@ class Kernel final : public EventSource {
     bpf_map_update_elem(map("control"), &zero, &control_, BPF_ANY);
   }
 
+  std::set<std::string, std::less<>> functions_;  // that kprobes want and this kernel has
   std::unique_ptr<btf, FreeBtf> types_;
   WireLayout layout_{};
   std::vector<std::string> without_layout_;

@@ -29,8 +29,9 @@ constexpr const char* kMemoryLimit = "in-memory event limit reached";
 constexpr const char* kRingFull = "kernel ring buffer full";
 constexpr const char* kOutside = "outside a recorded block";
 
-constexpr std::array<const char*, wire_kinds> kKinds = {"switch",         "wakeup",    "migrate", "page fault", "interrupt",
-                                                        "soft interrupt", "block I/O", "fork",    "exit",       "GPU job"};
+constexpr std::array<const char*, wire_kinds> kKinds = {"switch",         "wakeup",     "migrate",   "page fault", "interrupt",
+                                                        "soft interrupt", "block I/O",  "fork",      "exit",       "GPU job",
+                                                        "GPU fence",      "GPU buffer", "GPU memory"};
 
 struct Window {
   std::int64_t begin_ns = 0;

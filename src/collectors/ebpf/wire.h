@@ -18,17 +18,21 @@ typedef unsigned long long WireU64;
 
 // NOLINTBEGIN(readability-identifier-naming): one spelling for both languages
 enum WireKind {
-  wire_switch,   // thread left the CPU, other_thread took it; a process of 0 is none of the tree; duration_ns: how long the
-                 // scheduler says it had the CPU (stolen time not counted), 0: not known; wait_ns
-  wire_wakeup,   // thread became ready; other_thread woke it, 0: an interrupt
-  wire_migrate,  // thread goes to CPU `value`
-  wire_fault,    // page fault of thread, `state` is the error code
-  wire_irq,      // interrupt number `state` took duration_ns from thread; WIRE_TIMER: the CPU's own timer
-  wire_softirq,  // soft interrupt `state`
-  wire_block,    // block I/O of thread: `value` bytes, operation `state`, time_ns is its beginning
-  wire_fork,     // thread began
-  wire_exit,     // thread ends; its name lies in `value` and `duration_ns`
-  wire_gpu_job,  // a job of thread ran on a GPU for duration_ns; `value` is how long it had queued
+  wire_switch,      // thread left the CPU, other_thread took it; a process of 0 is none of the tree; duration_ns: how long the
+                    // scheduler says it had the CPU (stolen time not counted), 0: not known; wait_ns
+  wire_wakeup,      // thread became ready; other_thread woke it, 0: an interrupt
+  wire_migrate,     // thread goes to CPU `value`
+  wire_fault,       // page fault of thread, `state` is the error code
+  wire_irq,         // interrupt number `state` took duration_ns from thread; WIRE_TIMER: the CPU's own timer
+  wire_softirq,     // soft interrupt `state`
+  wire_block,       // block I/O of thread: `value` bytes, operation `state`, time_ns is its beginning
+  wire_fork,        // thread began
+  wire_exit,        // thread ends; its name lies in `value` and `duration_ns`
+  wire_gpu_job,     // a job of thread ran on a GPU for duration_ns; `value` is how long it had queued
+  wire_gpu_fence,   // a fence of thread was pending for duration_ns; with wire_state_waited: thread waited so long for one
+  wire_gpu_buffer,  // thread made a buffer of `value` bytes; with wire_state_freed: it is freed
+  wire_gpu_memory,  // TTM took duration_ns to find memory of the domain `state` for a buffer of `value` bytes (0: not known);
+                    // with wire_state_freed: it was given back
   wire_kinds
 };
 
@@ -39,11 +43,14 @@ enum {
   wire_state_iowait = 1 << 17,
   wire_state_new = 1 << 18,         // of a wakeup: its first
   wire_state_group_dead = 1 << 19,  // of an exit: the whole process ends
+  wire_state_freed = 1 << 20,       // of a buffer or its memory
+  wire_state_waited = 1 << 21,      // of a fence
 };
 
 #define WIRE_TIMER 0xffffffffu
 enum { wire_tree_member = 1, wire_tree_parent = 2 };
 enum { wire_call_none = -1, wire_max_processes = 16384, wire_max_threads = 65536, wire_max_requests = 4096 };
+enum { wire_max_buffers = 65536, wire_domain_unknown = 0xffff };
 enum { wire_no_stack = -1, wire_stack_depth = 127, wire_max_stacks = 16384 };
 
 struct WireEvent {
@@ -87,9 +94,10 @@ struct WireLayout {
   WireU32 issue_device, issue_sector, issue_sectors, issue_operation;
   WireU32 complete_device, complete_sector;
   WireU32 gpu_queue_fence, gpu_queue_number, gpu_run_fence, gpu_run_number, gpu_done_fence, gpu_done_number;
-  WireU32 switch_has_state;  // the BTF form of sched_switch passes prev's state
-  WireU32 with_stacks;       // of threads that leave their CPU by themselves
-  WireU32 issue_has_queue;   // the BTF form of block_rq_issue passes the queue first (before Linux 5.11)
+  WireU32 fence_context, fence_number;  // of all events of dma_fence: they are of one class
+  WireU32 switch_has_state;             // the BTF form of sched_switch passes prev's state
+  WireU32 with_stacks;                  // of threads that leave their CPU by themselves
+  WireU32 issue_has_queue;              // the BTF form of block_rq_issue passes the queue first (before Linux 5.11)
 };
 // NOLINTEND(readability-identifier-naming)
 

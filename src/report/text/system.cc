@@ -18,6 +18,9 @@ std::string title_of(const OperatingSystem::Reason& reason) {
                       : kind == "block_io"   ? "block I/O"
                       : kind == "migrate"    ? "CPU migration"
                       : kind == "gpu_job"    ? "GPU job"
+                      : kind == "gpu_fence"  ? "GPU fence"
+                      : kind == "gpu_buffer" ? "GPU buffer"
+                      : kind == "gpu_memory" ? "GPU memory"
                                              : std::string(kind);
   if (!reason.detail.empty()) title += ": " + reason.detail;
   if (!reason.call.empty()) title += " in " + reason.call;

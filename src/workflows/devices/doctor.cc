@@ -7,9 +7,11 @@
 #include "collectors/collector.h"
 #include "collectors/scheduler_watch.h"
 #include "core/files.h"
+#include "core/private_library.h"
 #include "core/strings.h"
 #include "core/subprocess.h"
 #include "hardware/inventory.h"
+#include "hooks/recording.h"
 #include "runner/opencv_runtime.h"
 #include "runner/ort_runtime.h"
 #include "runner/registry.h"
@@ -118,22 +120,49 @@ void look_at_collectors(std::vector<DoctorLine>& lines) {
   }
 }
 
-core::Result<std::string> try_ebpf() {
+struct KernelEvents {
+  std::string by_way;            // "tp_btf: switch, wakeup; kprobe: GPU buffer"
+  std::vector<std::string> gpu;  // those of GPU drivers that are traced
+};
+
+core::Result<KernelEvents> try_ebpf() {
   collectors::WatchOptions options;
   options.process_id = ::getpid();
   AACO_ASSIGN(const auto watch, collectors::SchedulerWatch::open(options));
   std::map<std::string, std::vector<std::string>> by_way;
-  for (const auto& attached : watch->attachments())
+  KernelEvents out;
+  for (const auto& attached : watch->attachments()) {
     by_way[attached.way.empty() ? "not attached" : attached.way].push_back(attached.event);
+    if (!attached.way.empty() && attached.event.find("GPU ") != std::string::npos) out.gpu.push_back(attached.event);
+  }
   std::vector<std::string> parts;
   for (const auto& [way, events] : by_way) parts.push_back(way + ": " + core::join(events, ", "));
-  return core::join(parts, "; ");
+  out.by_way = core::join(parts, "; ");
+  return out;
 }
 
 void look_at_ebpf(std::vector<DoctorLine>& lines) {
   const std::string feature = "kernel scheduler events (eBPF)";
   const auto heard = try_ebpf();
-  lines.push_back(heard ? DoctorLine{feature, true, *heard, {}} : failed(feature, heard.error()));
+  lines.push_back(heard ? DoctorLine{feature, true, heard->by_way, {}} : failed(feature, heard.error()));
+  const std::string gpu = "GPU driver events (eBPF)";
+  if (!core::exists("/sys/module/drm"))
+    lines.push_back(
+        {gpu, false, "no DRM driver is loaded (/sys/module/drm)", "if the machine has a GPU: load its kernel driver"});
+  else if (!heard)
+    lines.push_back(failed(gpu, heard.error()));
+  else if (heard->gpu.empty())
+    lines.push_back({gpu, false, "the kernel has none of the events", "use a kernel with tracefs and kprobes"});
+  else
+    lines.push_back({gpu, true, core::join(heard->gpu, ", "), {}});
+}
+
+void look_at_hooks(const Services& services, std::vector<DoctorLine>& lines) {
+  const std::string feature = "GPU runtime calls (record --hooks)";
+  hooks::RecordingOptions options;
+  options.library = core::private_library(services.paths, "libaaco_hooks.so");
+  const auto recording = hooks::Recording::begin(options, services.environment.get("LD_PRELOAD"));
+  lines.push_back(recording ? DoctorLine{feature, true, options.library, {}} : failed(feature, recording.error()));
 }
 
 void look_at_programs(const Services& services, std::vector<DoctorLine>& lines) {
@@ -166,6 +195,7 @@ std::vector<DoctorLine> diagnose(const Services& services, const std::string& or
   look_at_runtime(services, ort_library, lines);
   look_at_collectors(lines);
   look_at_ebpf(lines);
+  look_at_hooks(services, lines);
   look_at_programs(services, lines);
   look_at_page(services, lines);
   look_at_sessions(services, lines);

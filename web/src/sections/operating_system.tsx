@@ -35,7 +35,7 @@ declare module '../model/report.ts' {
 }
 
 const kUser = 0, kKernel = 4, kThread = 7; // slots
-const kKinds: Record<string, string> = { run: 'running', run_queue: 'runnable, waiting for a CPU', off_cpu: 'off-CPU', irq: 'interrupt', softirq: 'softirq', page_fault: 'page fault', block_io: 'block I/O', migrate: 'CPU migration', gpu_job: 'GPU job' };
+const kKinds: Record<string, string> = { run: 'running', run_queue: 'runnable, waiting for a CPU', off_cpu: 'off-CPU', irq: 'interrupt', softirq: 'softirq', page_fault: 'page fault', block_io: 'block I/O', migrate: 'CPU migration', gpu_job: 'GPU job', gpu_fence: 'GPU fence', gpu_buffer: 'GPU buffer', gpu_memory: 'GPU memory' };
 
 const frameOf = (wait: WaitFrame, depth: number): Frame => ({
   name: wait.name, total_ns: wait.total_ns, slot: depth <= 1 ? kThread : wait.kernel ? kKernel : kUser, children: wait.children.map((one) => frameOf(one, depth + 1)),

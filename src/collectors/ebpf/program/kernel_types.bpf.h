@@ -47,7 +47,17 @@ struct request {
 };
 
 struct pt_regs {
+  unsigned long di, si, dx, ax;
   unsigned long orig_ax;
+};
+
+// Of the module ttm, where its BTF is there.
+struct ttm_place {
+  u32 mem_type;
+};
+
+struct ttm_resource {
+  u32 mem_type;
 };
 
 #pragma clang attribute pop

@@ -18,6 +18,7 @@
 #include "collectors/ebpf/program/requests.bpf.h"
 #include "collectors/ebpf/program/tracepoints.bpf.h"
 #include "collectors/ebpf/program/gpu.bpf.h"
+#include "collectors/ebpf/program/drm.bpf.h"
 // clang-format on
 
 char program_license[] SEC("license") = "GPL";
