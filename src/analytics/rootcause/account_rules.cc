@@ -68,12 +68,13 @@ void rule_out_threads_that_did_not_run(const Side& fast, const Side& slow, Weigh
 void rule_out_others_that_gained_nothing(const Side& fast, const Side& slow, const Decomposition& decomposition,
                                          Weights& weights) {
   const auto found = weights.find("cpu_contention");
-  if (found == weights.end() || !own_work_took_the_cpus(fast, slow)) return;
+  const double own = probability_of_most(share_of_own_work(fast, slow));
+  if (found == weights.end() || own <= 0) return;
   double asleep = share_of(decomposition, "host_waiting:lock");
   for (const std::string_view part : {"host_waiting:workers_waiting", "host_waiting:workers_computing"})
     asleep += share_of(decomposition, part);
-  weights[asleep > share_of(decomposition, "run_queue_wait") ? "host_waiting" : "cpu_placement"] += found->second;
-  weights.erase("cpu_contention");
+  weights[asleep > share_of(decomposition, "run_queue_wait") ? "host_waiting" : "cpu_placement"] += own * found->second;
+  found->second *= 1 - own;
 }
 
 // Time of the caller in the kernel, faults aside, is that of system calls: the host's work, not the model's.
@@ -254,7 +255,7 @@ bool others_wait_for_cpus(const Side& fast, const Side& slow, double asleep_ns) 
   return *slow.account->others_wait_ns - *fast.account->others_wait_ns >= asleep_ns / 2;
 }
 
-bool own_work_took_the_cpus(const Side& fast, const Side& slow) {
+double share_of_own_work(const Side& fast, const Side& slow) {
   constexpr double kMinGain = 0.1;  // CPUs
   // CPUs in use: by the caller, by the rest of the run with its child processes, and by other processes.
   struct Use {
@@ -266,13 +267,13 @@ bool own_work_took_the_cpus(const Side& fast, const Side& slow) {
     return Use{*is->cpu_ns / is->wall_ns, (*is->process_cpu_ns - *is->cpu_ns) / is->wall_ns, *is->others_cpu_ns / is->wall_ns};
   };
   const auto before = use(fast), after = use(slow);
-  if (!before || !after || after->caller >= before->caller) return false;
+  if (!before || !after || after->caller >= before->caller) return 0;
   const double gain = after->own - before->own;
-  return gain >= kMinGain && gain >= after->others - before->others;
+  return gain >= kMinGain ? gain / (gain + std::max(0.0, after->others - before->others)) : 0;
 }
 
 bool waits_for_own_threads(const Side& fast, const Side& slow) {
-  if (!fast.account || !slow.account || own_work_took_the_cpus(fast, slow)) return true;
+  if (!fast.account || !slow.account || share_of_own_work(fast, slow) >= kOwnUse) return true;
   const auto &before = *fast.account, &after = *slow.account;
   if (!before.wait_ns || !after.wait_ns || !after.process_cpu_ns || !after.cpu_ns || *after.wait_ns <= *before.wait_ns)
     return true;

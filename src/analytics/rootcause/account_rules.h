@@ -32,8 +32,8 @@ bool waits_follow(const Side& fast, const Side& slow);
 
 // Whether other threads of the run waited for CPUs while the caller slept: at least half of that time more than before.
 bool others_wait_for_cpus(const Side& fast, const Side& slow, double asleep_ns);
-// Whether the CPU time that the caller lost went to other threads and child processes of the run rather than to other processes.
-bool own_work_took_the_cpus(const Side& fast, const Side& slow);
+// Of the CPUs that others gained beside a caller that lost some: the share of the run's other threads and child processes.
+double share_of_own_work(const Side& fast, const Side& slow);
 // Whether other threads of the run computed enough meanwhile to explain the caller's added wait; true where that is not known.
 bool waits_for_own_threads(const Side& fast, const Side& slow);
 

@@ -82,6 +82,10 @@ TEST(AccountRules, OwnChildProcessesAreNotOtherProcesses) {
   EXPECT_THAT(causes.front().title, testing::HasSubstr("child processes of the run"));
   EXPECT_EQ(hogs.first(), "cpu_contention");
   EXPECT_EQ(both.first(), "cpu_contention") << "others got more of what the caller lost";
+  const OnOneCpu as_much(2500, 7500);
+  const auto named = find_causes(as_much.fast, as_much.slow, *decompose(as_much.fast, as_much.slow), {}, book(), nullptr);
+  ASSERT_GE(named.size(), 2U);
+  EXPECT_GT(named[1].probability, 0.2) << "both are causes";
 }
 
 TEST(AccountRules, AThreadThatHoldsALockIsNotAnotherProcess) {

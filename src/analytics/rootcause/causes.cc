@@ -161,7 +161,7 @@ std::string title_of(const bottleneck::RuleBook& book, const std::string& id, bo
 constexpr std::string_view kChildrenTitle = "CPU placement: child processes of the run use its CPUs";
 bool by_child_processes(const Side& fast, const Side& slow) {
   constexpr double kHardly = 0.1;  // of the CPU time that came
-  if (!own_work_took_the_cpus(fast, slow)) return false;
+  if (share_of_own_work(fast, slow) <= 0) return false;
   const auto came = [&](std::optional<double> signals::CallAccount::*member) {
     return ((*slow.account).*member).value_or(0) - ((*fast.account).*member).value_or(0);
   };
