@@ -70,10 +70,8 @@ void rule_out_others_that_gained_nothing(const Side& fast, const Side& slow, con
   const auto found = weights.find("cpu_contention");
   const double own = probability_of_most(share_of_own_work(fast, slow));
   if (found == weights.end() || own <= 0) return;
-  double asleep = share_of(decomposition, "host_waiting:lock");
-  for (const std::string_view part : {"host_waiting:workers_waiting", "host_waiting:workers_computing"})
-    asleep += share_of(decomposition, part);
-  weights[asleep > share_of(decomposition, "run_queue_wait") ? "host_waiting" : "cpu_placement"] += own * found->second;
+  const bool asleep = share_of(decomposition, "host_waiting") > share_of(decomposition, "run_queue_wait");
+  weights[asleep ? "host_waiting" : "cpu_placement"] += own * found->second;
   found->second *= 1 - own;
 }
 

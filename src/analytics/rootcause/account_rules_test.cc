@@ -100,6 +100,8 @@ TEST(AccountRules, AThreadThatHoldsALockIsNotAnotherProcess) {
     if (metric.id == scheduling::metric_of(scheduling::SleepCause::workers_computing)) metric.value = 1500;
   }
   EXPECT_EQ(lock.first(), "host_waiting");
+  lock.fast.metrics.clear(), lock.slow.metrics.clear();
+  EXPECT_EQ(lock.first(), "host_waiting") << "also where nothing tells what it slept for";
 }
 
 TEST(AccountRules, KernelTimeWithoutFaultsIsThatOfSystemCalls) {
