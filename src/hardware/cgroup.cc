@@ -91,7 +91,9 @@ void find_memory(const std::string& root, const Mount& mount, const std::string&
   }
   for (const std::string& folder : chain(leaf, mount.point)) {
     const auto limit = memory_limit(root, folder, version);
-    if (limit && (!cgroup.memory_limit_bytes || *limit < *cgroup.memory_limit_bytes)) cgroup.memory_limit_bytes = limit;
+    if (!limit || (cgroup.memory_limit_bytes && *cgroup.memory_limit_bytes <= *limit)) continue;
+    cgroup.memory_limit_bytes = limit;
+    cgroup.memory_limit_folder = folder;
   }
 }
 

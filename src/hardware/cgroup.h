@@ -15,6 +15,7 @@ struct Cgroup {
                               // quota, where one has: that is the group that is throttled.
   std::string memory_folder;  // where its memory files lie; empty: none
   int memory_version = 0;
+  std::string memory_limit_folder;  // of the group that has the memory limit; empty: none
   std::optional<double> cpu_limit_cores;
   std::optional<std::int64_t> memory_limit_bytes;
   std::optional<std::string> cpus;        // "0-3", as the kernel lists the CPUs it may use

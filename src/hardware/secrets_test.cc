@@ -62,6 +62,16 @@ TEST(Secrets, KeepsWhatSurroundsASecret) {
   EXPECT_EQ(without_secrets({"curl", "-u", "user:X"}), (std::vector<std::string>{"curl", "-u", "(removed)"}));
   EXPECT_EQ(without_secrets({"tool", "--pw", "X"}), (std::vector<std::string>{"tool", "--pw", "(removed)"}));
 }
+TEST(Secrets, AHeaderWithoutQuotesIsSeveralWords) {
+  const auto clean = [](const std::vector<std::string>& words) { return without_secrets(words); };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(clean({"-H", "Authorization:", "Basic", "X", "url"}), (Words{"-H", "Authorization:", "Basic", "(removed)", "url"}));
+  EXPECT_EQ(clean({"proxy-authorization:", "digest", "plum"}), (Words{"proxy-authorization:", "digest", "(removed)"}));
+  EXPECT_EQ(clean({"X-Api-Key:", "plum7x"}), (Words{"X-Api-Key:", "(removed)"}));
+  EXPECT_EQ(clean({"sh", "-c", "curl -H Authorization: Basic X u"})[2], "curl -H Authorization: Basic (removed) u");
+  const Words harmless = {"Accept:", "Basic", "X", "basic", "tier", "max-tokens:", "128", "Content-Type:", "text/plain"};
+  EXPECT_EQ(clean(harmless), harmless);
+}
 TEST(Secrets, CountsWhatWasRemovedFromACommandLine) {
   EXPECT_EQ(clean_command({"tool", "--pw", "X", "sh", "TOKEN=y"}).removed, 2);
   EXPECT_EQ(clean_command({"tool", "-p8080", "-pthread"}).removed, 0);

@@ -21,6 +21,21 @@ class Secrets(program.ProgramTest):
     def bundle(self, tag):
         return self.folder / self.aaco('show', f'tag:{tag}', '--json').json()['session']['path']
 
+    def contents(self, bundle):
+        """Every file of the bundle; the columns of Parquet files also as they are without compression and dictionaries."""
+        tables = 0
+        for path in bundle.rglob('*'):
+            if not path.is_file():
+                continue
+            yield path.name, path.read_bytes()
+            if path.suffix == '.parquet':
+                rows = self.aaco('query', f'SELECT * FROM {path.stem}', '--format', 'csv')
+                self.assertEqual(rows.code, 0, rows.errors)
+                self.assertGreater(len(rows.output.splitlines()), 1, path.name)
+                tables += 1
+                yield path.name, rows.output.encode()
+        self.assertGreater(tables, 0)
+
     def test_no_secret_is_in_a_bundle(self):
         words, variables, secrets = [], {}, []
         for text, found in cases():
@@ -35,10 +50,8 @@ class Secrets(program.ProgramTest):
         outcome = self.aaco('record', '--tag', 'secrets', '--', 'true', *words, **variables)
         self.assertEqual(outcome.code, 0, outcome.errors)
         bundle = self.bundle('secrets')
-        for path in bundle.rglob('*'):
-            if path.is_file():
-                content = path.read_bytes()
-                self.assertEqual([secret for secret in secrets if len(secret) > 6 and secret.encode() in content], [], path.name)
+        for name, content in self.contents(bundle):
+            self.assertEqual([secret for secret in secrets if len(secret) > 6 and secret.encode() in content], [], name)
         record = json.loads((bundle / 'env.json').read_text())
         self.assertGreaterEqual(record['command_values_removed'], 150)
         self.assertGreaterEqual(record['environment']['values_removed'], 5)

@@ -63,6 +63,33 @@ void rule_out_threads_that_did_not_run(const Side& fast, const Side& slow, Weigh
   weights.erase("cpu_placement");
 }
 
+// Other processes that got no more of the CPUs than before are not what changed: where the run's own threads or child processes
+// got what the caller lost, it waits for these. A caller that sleeps for such a thread waits for what that thread does.
+void rule_out_others_that_gained_nothing(const Side& fast, const Side& slow, const Decomposition& decomposition,
+                                         Weights& weights) {
+  const auto found = weights.find("cpu_contention");
+  const double own = probability_of_most(share_of_own_work(fast, slow));
+  if (found == weights.end() || own <= 0) return;
+  const bool asleep = share_of(decomposition, "host_waiting") > share_of(decomposition, "run_queue_wait");
+  weights[asleep ? "host_waiting" : "cpu_placement"] += own * found->second;
+  found->second *= 1 - own;
+}
+
+// Time of the caller in the kernel, faults aside, is that of system calls: the host's work, not the model's.
+constexpr double kMostlyCalls = 0.5;  // of what the caller computed longer
+void name_system_calls(const Decomposition& decomposition, Weights& weights) {
+  const double calls = share_of(decomposition, kSystemCalls);
+  if (calls <= 0 || calls < kMostlyCalls * (calls + share_of(decomposition, "node") + share_of(decomposition, "launch") +
+                                            share_of(decomposition, "host_computing") + share_of(decomposition, "page_faults")))
+    return;
+  for (const std::string_view id : {kSlowerExecution, std::string_view("host_computing"), std::string_view("page_faults")}) {
+    const auto found = weights.find(std::string(id));
+    if (found == weights.end()) continue;
+    weights[std::string(kSystemCalls)] += found->second;
+    weights.erase(std::string(id));
+  }
+}
+
 // Run-queue wait of the caller is measured: where it is most of the difference, no cause that takes CPU time is the main one.
 constexpr double kMostlyWaiting = 0.65;  // of the difference
 constexpr double kTold = 0.2;            // of the ranking, for it to tell the causes of waits apart
@@ -91,6 +118,7 @@ enum class Kind : std::uint8_t { waiting, throttled, sleeping, computing, any };
 constexpr std::size_t kKinds = 4;
 constexpr double kPower = 5.6;     // ln(0.97 / 0.03) / ln(0.65 / 0.35)
 constexpr double kClearly = 0.05;  // of the difference
+constexpr double kMuchSurer = 0.2;
 
 Kind kind_of(std::string_view cause) {
   if (cause == "cpu_contention" || cause == "cpu_placement" || cause == "priority") return Kind::waiting;
@@ -138,14 +166,20 @@ void follow_the_parts(const Side& fast, const Side& slow, const Decomposition& d
   const Kind kind = kind_of(first->first);
   const auto shares = shares_of_kinds(fast, slow, decomposition);
   const auto largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
-  if (kind == Kind::any || shares.at(largest) < shares.at(static_cast<std::size_t>(kind)) + kClearly) return;
+  if (kind == Kind::any) return;
   std::array<Weights, kKinds> by_kind;
-  double sum = 0;
+  double sum = 0, all = 0, of_first = 0;
   for (const auto& [id, weight] : weights) {
     const Kind own = kind_of(id);
     by_kind.at(own == Kind::any ? largest : static_cast<std::size_t>(own))[id] = weight;
+    all += weight;
+    if (own == kind) of_first += weight;
   }
   for (const double share : shares) sum += std::pow(std::max(0.0, share), kPower);
+  // A ranking that agrees with the parts stays, unless it is much surer than they are.
+  const double first_share = shares.at(static_cast<std::size_t>(kind));
+  const bool surer = of_first / all > std::pow(std::max(0.0, first_share), kPower) / sum + kMuchSurer;
+  if (shares.at(largest) < first_share + kClearly && !surer) return;
   weights.clear();
   for (std::size_t i = 0; i < kKinds; ++i) {
     const double mass = std::pow(std::max(0.0, shares.at(i)), kPower) / sum;
@@ -219,8 +253,25 @@ bool others_wait_for_cpus(const Side& fast, const Side& slow, double asleep_ns) 
   return *slow.account->others_wait_ns - *fast.account->others_wait_ns >= asleep_ns / 2;
 }
 
+double share_of_own_work(const Side& fast, const Side& slow) {
+  constexpr double kMinGain = 0.1;  // CPUs
+  // CPUs in use: by the caller, by the rest of the run with its child processes, and by other processes.
+  struct Use {
+    double caller = 0, own = 0, others = 0;
+  };
+  const auto use = [](const Side& side) -> std::optional<Use> {
+    const auto& is = side.account;
+    if (!is || !is->cpu_ns || !is->process_cpu_ns || !is->others_cpu_ns || !(is->wall_ns > 0)) return std::nullopt;
+    return Use{*is->cpu_ns / is->wall_ns, (*is->process_cpu_ns - *is->cpu_ns) / is->wall_ns, *is->others_cpu_ns / is->wall_ns};
+  };
+  const auto before = use(fast), after = use(slow);
+  if (!before || !after || after->caller >= before->caller) return 0;
+  const double gain = after->own - before->own;
+  return gain >= kMinGain ? gain / (gain + std::max(0.0, after->others - before->others)) : 0;
+}
+
 bool waits_for_own_threads(const Side& fast, const Side& slow) {
-  if (!fast.account || !slow.account) return true;
+  if (!fast.account || !slow.account || share_of_own_work(fast, slow) >= kOwnUse) return true;
   const auto &before = *fast.account, &after = *slow.account;
   if (!before.wait_ns || !after.wait_ns || !after.process_cpu_ns || !after.cpu_ns || *after.wait_ns <= *before.wait_ns)
     return true;
@@ -242,6 +293,8 @@ void apply_account(const Side& fast, const Side& slow, const Decomposition& deco
   follow_the_parts(fast, slow, decomposition, weights);
   let_the_wait_decide(fast, slow, decomposition, weights);
   rule_out_threads_that_did_not_run(fast, slow, weights);
+  rule_out_others_that_gained_nothing(fast, slow, decomposition, weights);
+  name_system_calls(decomposition, weights);
   name_fewer_threads(fast, slow, weights);
 }
 

@@ -13,7 +13,7 @@ namespace aaco::analytics::rootcause {
 using Weights = std::map<std::string, double>;  // by cause
 
 inline constexpr std::string_view kSlowerExecution = "slower_execution", kMemoryContention = "memory_contention",
-                                  kFewerThreads = "fewer_threads";
+                                  kFewerThreads = "fewer_threads", kSystemCalls = "system_calls";
 inline constexpr double kCertain = 0.97;     // the most that a cause's probability is
 inline constexpr double kBusyOthers = 0.15;  // CPUs that other processes keep busy, from which on they are to blame for waits
 
@@ -32,6 +32,8 @@ bool waits_follow(const Side& fast, const Side& slow);
 
 // Whether other threads of the run waited for CPUs while the caller slept: at least half of that time more than before.
 bool others_wait_for_cpus(const Side& fast, const Side& slow, double asleep_ns);
+// Of the CPUs that others gained beside a caller that lost some: the share of the run's other threads and child processes.
+double share_of_own_work(const Side& fast, const Side& slow);
 // Whether other threads of the run computed enough meanwhile to explain the caller's added wait; true where that is not known.
 bool waits_for_own_threads(const Side& fast, const Side& slow);
 

@@ -30,6 +30,7 @@ constexpr std::array kPartsOfCauses = {
     PartsOfCause{"frozen", {"host_waiting:frozen", "host_waiting"}},
     PartsOfCause{"host_computing", {"host_computing"}},
     PartsOfCause{"launch_overhead", {"launch"}},
+    PartsOfCause{"system_calls", {"system_calls"}},
 };
 constexpr std::array<std::string_view, 5> kWaitingParts = {"host_waiting", "host_waiting:lock", "host_waiting:timer",
                                                            "host_waiting:awaited_thread_asleep", "host_waiting:peer"};

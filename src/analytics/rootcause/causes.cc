@@ -112,7 +112,7 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
 // Without a learned ranking: what the parts say.
 Weights causes_by_parts(const Side& a, const Side& b, const Decomposition& decomposition) {
   Weights weights;
-  for (const char* id : {"cpu_throttling", "page_faults", "host_computing"})
+  for (const char* id : {"cpu_throttling", "page_faults", "host_computing", "system_calls"})
     weights[id] = std::max(0.0, share_of(decomposition, id));
   double waits = std::max(0.0, share_of(decomposition, "run_queue_wait"));
   // What the scheduler's events say of the sleep; of the rest, what grew with it suggests a cause.
@@ -151,9 +151,21 @@ std::string title_of(const bottleneck::RuleBook& book, const std::string& id, bo
                             : id == kMemoryContention ? "memory contention with other threads or processes"
                             : id == "stopped"         ? "process stopped"
                             : id == "frozen"          ? "process frozen by the freezer of its control group"
+                            : id == kSystemCalls      ? "kernel time: system calls"
                             : id == kFewerThreads     ? "the same work on fewer threads: workers start or answer late"
                                                       : id;
   return slower ? title : title + ", on side A only";
+}
+
+// Child processes have no part in the wait of the run's threads, which other threads that compute have.
+constexpr std::string_view kChildrenTitle = "CPU placement: child processes of the run use its CPUs";
+bool by_child_processes(const Side& fast, const Side& slow) {
+  constexpr double kHardly = 0.1;  // of the CPU time that came
+  if (share_of_own_work(fast, slow) <= 0) return false;
+  const auto came = [&](std::optional<double> signals::CallAccount::*member) {
+    return ((*slow.account).*member).value_or(0) - ((*fast.account).*member).value_or(0);
+  };
+  return came(&signals::CallAccount::others_wait_ns) <= kHardly * came(&signals::CallAccount::process_cpu_ns);
 }
 
 // Time that the process was kept from running, as shares of the difference.
@@ -297,12 +309,13 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
   scale(weights, 1 - certain);
   for (const auto& [id, probability] : weights) {
     if (probability <= 0) continue;
+    const bool of_children = slower && id == "cpu_placement" && by_child_processes(fast, slow);
     const auto same = std::find_if(causes.begin(), causes.end(), [name = id](const Cause& cause) { return cause.id == name; });
     if (same != causes.end())
       same->probability += probability;  // a setting that differs, and the counters show it
     else
-      causes.push_back({id, title_of(book, id, slower), probability, share_of_cause(id, decomposition),
-                        evidence_of_cause(id, a, b, decomposition)});
+      causes.push_back({id, of_children ? std::string(kChildrenTitle) : title_of(book, id, slower), probability,
+                        share_of_cause(id, decomposition), evidence_of_cause(id, a, b, decomposition)});
   }
   std::stable_sort(causes.begin(), causes.end(), [](const auto& x, const auto& y) { return x.probability > y.probability; });
   return causes;

@@ -136,6 +136,15 @@ double page_fault_time(const signals::CallAccount& a, const signals::CallAccount
   return std::abs(of_caller) < std::abs(cpu) ? of_caller : cpu;
 }
 
+// Kernel time that came without faults: system calls. Of the caller where its own CPU time grew by as much.
+constexpr double kFewFaults = 0.1;       // of the kernel's time, at
+constexpr double kUsualFaultNs = 1'000;  // each
+double system_call_time(const signals::CallAccount& a, const signals::CallAccount& b, double cpu) {
+  const double faults = change(a.minor_faults, b.minor_faults) + change(a.major_faults, b.major_faults);
+  const double system = change(a.system_ns, b.system_ns);
+  return within(system, cpu) && std::abs(faults) * kUsualFaultNs <= kFewFaults * std::abs(system) ? system : 0;
+}
+
 // Time of a call outside the model as the profiled pass saw it.
 std::optional<double> around_model_ns(const Side& side) {
   const auto ratio = side.signals.get("host.around_ratio");
@@ -188,7 +197,10 @@ void add_computing(const Side& a, const Side& b, bool profiled, Parts& parts, st
   const signals::CallAccount &before = *a.account, &after = *b.account;
   const double cpu = change(before.cpu_ns, after.cpu_ns), system = change(before.system_ns, after.system_ns);
   double rest = cpu;
-  rest -= parts.add("page_faults", "page faults", page_fault_time(before, after, cpu),
+  const double calls = system_call_time(before, after, cpu);
+  rest -= parts.add("system_calls", "system calls", calls,
+                    fmt::format("{} kernel time per call, hardly any page faults", core::format_signed_duration(system)));
+  rest -= parts.add("page_faults", "page faults", calls != 0 ? 0 : page_fault_time(before, after, cpu),
                     fmt::format("{:+.3g} page faults and {} kernel time per call",
                                 change(before.minor_faults, after.minor_faults) + change(before.major_faults, after.major_faults),
                                 core::format_signed_duration(system)));

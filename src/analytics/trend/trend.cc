@@ -49,7 +49,8 @@ void drop_unconfirmed(const std::vector<std::int64_t>& bayes, std::size_t count,
   });
 }
 
-// Changes that are flips between two levels are none. One after another: what a flip divided is judged as a whole.
+// Changes that are flips between two levels are none. One after another: what a flip divided is judged as a whole, also by those
+// before it.
 std::optional<Alternation> drop_flips(const std::vector<double>& values, std::vector<stats::ChangePoint>& found) {
   const auto levels = two_levels(values);
   if (!levels) return std::nullopt;
@@ -57,10 +58,12 @@ std::optional<Alternation> drop_flips(const std::vector<double>& values, std::ve
     const auto from = i == 0 ? std::size_t{0} : static_cast<std::size_t>(found[i - 1].index);
     const auto place = static_cast<std::size_t>(found[i].index);
     const auto to = i + 1 < found.size() ? static_cast<std::size_t>(found[i + 1].index) : values.size();
-    if (explained_by_flips(*levels, values, from, place, to))
-      found.erase(found.begin() + static_cast<std::ptrdiff_t>(i));
-    else
+    if (!explained_by_flips(*levels, values, from, place, to)) {
       ++i;
+      continue;
+    }
+    found.erase(found.begin() + static_cast<std::ptrdiff_t>(i));
+    if (i > 0) --i;
   }
   return Alternation{levels->low, levels->high, levels->flips};
 }

@@ -261,6 +261,12 @@ TEST(Trend, FlipsBetweenTwoLevelsRaiseNoAlarm) {
   EXPECT_LE(alarms, kSeries / 20);
   EXPECT_GE(known, kSeries / 2);
 }
+TEST(Trend, FlipsBetweenLevelsThatStayLongAreNoChange) {
+  int changed = 0;
+  constexpr int kSeries = 80;
+  for (std::uint64_t seed = 0; seed < kSeries; ++seed) changed += analyzed(flipping(200, 0.1, 900 + seed)).steps.empty() ? 0 : 1;
+  EXPECT_LE(changed, kSeries / 20);
+}
 TEST(Trend, AChangeBesideFlipsIsFound) {
   int found = 0;
   constexpr int kSeries = 20;

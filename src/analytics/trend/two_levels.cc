@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMinEach = 3;    // values of a level
 constexpr double kOnLevel = 0.3;       // of the distance between the levels
+constexpr double kBorder = 0.15;       // of that distance, to either side of the middle
 constexpr double kRareRun = 0.01;      // probability of a run as long, among all runs
 constexpr double kMoved = 1e-3;        // p-value of a level that moved
 constexpr double kSharesDiffer = 3.3;  // standard errors
@@ -73,9 +74,11 @@ std::optional<TwoLevels> two_levels(std::span<const double> values) {
   out.high = stats::median(std::span<const double>(sorted).subspan(cut));
   const double deviation = std::sqrt(std::max(0.0, within(0, cut) + within(cut, n)) / static_cast<double>(n));
   if (!(out.high - out.low >= kMinSeparation * deviation)) return std::nullopt;
-  const double border = (sorted[cut - 1] + sorted[cut]) / 2;
+  // Scatter about the border is no flip: a value there is on the level of the one before.
+  const double border = (sorted[cut - 1] + sorted[cut]) / 2, margin = kBorder * (out.high - out.low);
   for (const double value : values) {
-    const bool high = value > border;
+    const bool unclear = !out.is_high.empty() && std::abs(value - border) <= margin;
+    const bool high = unclear ? out.is_high.back() : value > border;
     if (!out.is_high.empty() && high != out.is_high.back()) ++out.flips;
     out.is_high.push_back(high);
   }
@@ -86,8 +89,10 @@ bool explained_by_flips(const TwoLevels& levels, std::span<const double> values,
                         std::size_t to) {
   const double gap = levels.high - levels.low;
   const auto on_a_level = [&](std::size_t begin, std::size_t end) {
-    const double middle = stats::median(values.subspan(begin, end - begin));
-    return std::min(std::abs(middle - levels.low), std::abs(middle - levels.high)) <= kOnLevel * gap;
+    std::vector<double> distances;
+    for (const double value : values.subspan(begin, end - begin))
+      distances.push_back(std::min(std::abs(value - levels.low), std::abs(value - levels.high)));
+    return stats::median(distances) <= kOnLevel * gap;
   };
   if (!on_a_level(from, place) || !on_a_level(place, to)) return false;
   for (const bool high : {false, true})

@@ -114,6 +114,14 @@ bool is_user_with_password(std::string_view value, bool in_container, bool may_b
   return !in_container && value.substr(sign + 1, 1) != "/" && value.substr(0, sign).find('/') == std::string_view::npos;
 }
 
+// What comes before the credentials of a header.
+bool is_scheme(std::string_view word) {
+  const std::string lower = core::to_lower(word);
+  constexpr std::string_view kSchemes[] = {"basic",     "bearer", "digest", "token",           "apikey",
+                                           "negotiate", "ntlm",   "hmac",   "aws4-hmac-sha256"};
+  return std::find(std::begin(kSchemes), std::end(kSchemes), lower) != std::end(kSchemes);
+}
+
 class Cleaner {
  public:
   CleanWords clean(const std::vector<std::string>& words) {
@@ -123,7 +131,7 @@ class Cleaner {
 
  private:
   // What the words before say about the next one.
-  enum class Expects { anything, value_of_name, password, user_with_password, strong_password, assignment };
+  enum class Expects { anything, value_of_name, value_of_header, password, user_with_password, strong_password, assignment };
 
   std::string removed(std::string_view kept = {}) {
     ++result_.removed;
@@ -152,6 +160,10 @@ class Cleaner {
     switch (expects) {
       case Expects::value_of_name:
         return !word.starts_with("--") && must_remove(named, word) ? std::optional(removed()) : std::nullopt;
+      case Expects::value_of_header:
+        if (!is_scheme(word)) return must_remove(named, word) ? std::optional(removed()) : std::nullopt;
+        expects_ = Expects::password;
+        return word;
       case Expects::password: return std::optional(removed());
       case Expects::user_with_password: return has_password(word) ? std::optional(removed()) : std::nullopt;
       case Expects::strong_password: return is_strong_password(word) ? std::optional(removed()) : std::nullopt;
@@ -203,6 +215,11 @@ class Cleaner {
     if (const std::size_t equals = text.find('='); equals != std::string_view::npos) return clean_assignment(word, equals);
     if (text.starts_with("/p:") && text.size() > 3) return removed("/p:");
     const NameKind kind = kind_of_name(text);
+    if (kind != NameKind::plain && text.ends_with(':')) {
+      named_ = kind;  // "Authorization: Basic X" without quotes
+      expects_ = Expects::value_of_header;
+      return word;
+    }
     if (kind == NameKind::password && text.find_first_of("/.:") == std::string_view::npos && is_bare_name(text)) {
       named_ = kind;  // "login NAME password X"
       expects_ = Expects::value_of_name;

@@ -18,6 +18,7 @@
 #include "workflows/run/gpu_profile_pass.h"
 #include "workflows/run/hooked_calls.h"
 #include "workflows/run/marked_ranges.h"
+#include "workflows/run/memory_limit.h"
 #include "workflows/run/python_watch.h"
 #include "workflows/run/scheduler_plane.h"
 #include "workflows/session/table_metrics.h"
@@ -183,6 +184,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   telemetry.resume();
   PythonWatch python(observed);
   Elapsed elapsed(name, request, services);
+  MemoryLimit memory_limit("/", observed);
   const auto drain = [&] {
     telemetry.drain(draft.sink());
     if (plane) plane->drain(draft.sink());
@@ -191,6 +193,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
     ranges.drain(draft.sink());
     python.look();
     elapsed.look();
+    memory_limit.look();
   };
   std::optional<CpuTotal> total;
   if (child) {
@@ -243,6 +246,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   if (!total) total = cpu_total(events, loaded.names());
   if (total) account_cpu(*total, static_cast<double>(end - begin), metrics);
   account_states(events, loaded.names(), metrics);
+  memory_limit.account(metrics);
   metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
   metrics.insert(metrics.end(), std::make_move_iterator(call_metrics.begin()), std::make_move_iterator(call_metrics.end()));
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), interrupted));

@@ -37,6 +37,8 @@ constexpr double kFewestUnsampled = 0.03;  // CPUs
 constexpr double kIdle = 0.3;              // CPUs, below which the program mostly sleeps
 constexpr double kIdleCpus = 0.3;          // CPUs, from which one counts as free
 constexpr double kMajorFaults = 50;        // per second
+constexpr double kMemoryLimitHits = 5;     // per second
+constexpr std::int64_t kKilled = 128 + 9;  // exit code of a program that SIGKILL ended
 constexpr std::size_t kPhases = 4;
 
 struct Facts {
@@ -221,6 +223,39 @@ std::optional<double> throttled_periods(const Facts& facts) {
   return throttled && periods.value_or(0) > 0 ? std::optional(std::min(1.0, *throttled / *periods)) : std::nullopt;
 }
 
+// "its memory limit of 60.0 MiB, reached 1,200 times"
+std::string memory_limit_of(const Facts& facts) {
+  const double hits = facts.metric("cgroup.memory_limit_hits").value_or(0);
+  return fmt::format("the memory limit of its control group, {}{}",
+                     core::format_bytes(facts.metric("cgroup.memory_limit_bytes").value_or(0)),
+                     hits > 0 ? fmt::format(" (reached {} times)", core::format_count(hits)) : "");
+}
+
+// The kernel ended it, or a process beside it in its group: nothing that it waited for before matters more.
+std::optional<Limit> out_of_memory(const Facts& facts) {
+  const double kills = facts.metric("cgroup.oom_kills").value_or(0);
+  if (kills < 1) return std::nullopt;
+  const bool itself = facts.model.session.outcome.exit_code == kKilled;
+  std::string text = itself ? "The kernel killed the program"
+                            : fmt::format("The kernel killed {:.0f} of the processes in its control group", kills);
+  text += " because memory ran out: ";
+  text += facts.metric("cgroup.memory_limit_bytes") ? memory_limit_of(facts)
+                                                    : std::string("of the machine, as its control group has no limit");
+  return Limit{"out_of_memory", itself ? "memory: killed by the kernel (OOM)" : "memory: processes killed by the kernel (OOM)",
+               text + "."};
+}
+
+// What reads of storage, or the kernel's work, come from where the group's memory is full: pages are taken away and read again.
+Limit by_memory_limit(const Facts& facts, Limit limit) {
+  const double seconds = static_cast<double>(facts.model.session.outcome.wall_ns.value_or(0)) * 1e-9;
+  const double hits = facts.metric("cgroup.memory_limit_hits").value_or(0);
+  const bool from_memory = limit.id == "storage" || limit.id == "page_faults" || limit.id == "kernel_time";
+  if (!from_memory || seconds <= 0 || hits < kMemoryLimitHits * seconds) return limit;
+  return {"memory_limit", "a memory limit",
+          limit.text + fmt::format(" Its memory was full: {}, so pages were taken away and had to be read again.",
+                                   memory_limit_of(facts))};
+}
+
 Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
   if (const double periods = throttled_periods(facts).value_or(0);
       facts.metric("cgroup.throttled_ratio").value_or(0) >= kThrottled || periods >= kThrottledPeriods)
@@ -291,7 +326,8 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
   const core::Json& cpu = model.environment["cpu"];
   const auto count = cpu[cpu.contains("allowed_cpus") ? "allowed_cpus" : "logical_cpus"].as_f64();
   const MeasuredProgram is = measured(facts, *cores, count);
-  const Limit limit = limit_of(facts, is);
+  auto ended = out_of_memory(facts);
+  const Limit limit = ended ? *std::move(ended) : by_memory_limit(facts, limit_of(facts, is));
   RecordVerdict out;
   const auto gpu = gpu_use(facts);
   out.sentence = fmt::format("{:.3g}{} CPUs busy", *cores, count ? fmt::format(" of {:.0f}", *count) : "");
@@ -316,6 +352,11 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
   add("process.run_queue_wait_ratio", "time its threads waited for a CPU, summed over threads",
       facts.metric("process.run_queue_wait_ratio"), true);
   add("cgroup.throttled_ratio", "time stopped by the CPU quota", facts.metric("cgroup.throttled_ratio"), true);
+  add("cgroup.oom_kills", "processes of its control group that the kernel killed because memory ran out",
+      facts.metric("cgroup.oom_kills"), false);
+  if (facts.metric("cgroup.memory_limit_hits").value_or(0) > 0)
+    evidence.push_back(fmt::format("cgroup.memory_limit_hits {}: {}",
+                                   core::format_count(*facts.metric("cgroup.memory_limit_hits")), memory_limit_of(facts)));
   add("process.stopped_ratio", "share of the samples with a stopped process (SIGSTOP)", is.stopped, true);
   add("process.disk_sleep_ratio", "share of the samples with a process in uninterruptible sleep (storage, or vfork)",
       is.disk_sleep, true);

@@ -58,6 +58,38 @@ TEST(RecordVerdict, AQuotaThatIsUsedUpInMostPeriodsLimits) {
   EXPECT_EQ(beside_others(1).limit(), "cpu_contention");
 }
 
+TEST(RecordVerdict, AProgramThatTheKernelKilledRanOutOfMemory) {
+  Recorded killed(0.4);
+  killed.metric("process.run_queue_wait_ratio", 1).metric("cgroup.memory_limit_bytes", 60 << 20).metric("cgroup.oom_kills", 1);
+  killed.metric("cgroup.memory_limit_hits", 30);
+  killed.model.session.outcome.exit_code = 137;
+  EXPECT_EQ(killed.limit(), "out_of_memory") << "not the CPU that it waited for before";
+  EXPECT_THAT(
+      record_verdict(killed.model)->why.text,
+      HasSubstr("killed the program because memory ran out: the memory limit of its control group, 60.0 MiB (reached 30 times)"));
+  killed.model.session.outcome.exit_code = 1;
+  EXPECT_THAT(record_verdict(killed.model)->why.text, HasSubstr("killed 1 of the processes in its control group"));
+  Recorded signalled(0.4);
+  signalled.metric("cgroup.oom_kills", 0).metric("cgroup.memory_limit_bytes", 60 << 20);
+  signalled.model.session.outcome.exit_code = 137;
+  EXPECT_NE(signalled.limit(), "out_of_memory") << "someone else's SIGKILL";
+}
+
+TEST(RecordVerdict, AFullMemoryLimitIsWhyPagesAreReadAgain) {
+  const auto limited = [](double hits) {
+    Recorded out(0.1);
+    out.model.session.outcome.wall_ns = 10'000'000'000;
+    out.metric("cgroup.memory_limit_bytes", 60 << 20).metric("cgroup.memory_limit_hits", hits);
+    return out.series("process.major_faults_per_second", "tree", {400, 600});
+  };
+  EXPECT_EQ(limited(500).limit(), "memory_limit");
+  EXPECT_THAT(record_verdict(limited(500).model)->why.text, HasSubstr("60.0 MiB (reached 500 times)"));
+  EXPECT_EQ(limited(20).limit(), "page_faults");
+  Recorded computing(3.9);
+  computing.model.session.outcome.wall_ns = 10'000'000'000;
+  EXPECT_EQ(computing.metric("cgroup.memory_limit_hits", 500).limit(), "compute_bound") << "a full page cache costs nothing here";
+}
+
 // Four threads under one lock, on a machine of whose CPUs the program may use two.
 TEST(RecordVerdict, ThreadsThatTakeTurnsDoNotWaitForACpu) {
   const auto turns = [](double use_of_the_other) {
