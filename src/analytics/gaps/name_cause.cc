@@ -61,7 +61,11 @@ HostFrame GapExplainer::frame_of(const Call& call, const Gap& gap) const {
       call.is_runtime() && *call.cause == own.allocation && length >= kSetUpCallNs && gap.launch && gap.launch->is_first;
   // The first collective of a communicator makes its connections.
   const bool connects = *call.cause == own.collective_launch && length >= kSetUpCollectiveNs && is_first_call(call);
-  const CauseIndex cause = sets_up ? own.first_allocation : connects ? own.library_initialisation : *call.cause;
+  // The first stream or event of a process waits for what the runtime sets up with it.
+  const bool makes_context =
+      call.is_runtime() && book_->at(*call.cause).id == "resource-creation" && length >= kSetUpCallNs && is_first_call(call);
+  const bool initialises = connects || makes_context;
+  const CauseIndex cause = sets_up ? own.first_allocation : initialises ? own.library_initialisation : *call.cause;
   const NamedCause& named = book_->at(cause);
   // A system call inside a call of a library is how that library does its work.
   return {call.start_ns, call.end_ns, cause, named.weak || call.domain == HostDomain::os, named.gives_way_to};
