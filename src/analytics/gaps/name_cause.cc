@@ -6,6 +6,8 @@
 namespace aaco::analytics::gaps {
 namespace {
 
+constexpr std::int64_t kSetUpOperatorNs = 20'000'000;  // our own judgement
+
 void add_share(std::vector<HostShare>& shares, CauseIndex cause, std::int64_t time_ns) {
   if (time_ns <= 0) return;
   const auto place = std::find_if(shares.begin(), shares.end(), [&](const HostShare& share) { return share.cause == cause; });
@@ -134,6 +136,23 @@ bool GapExplainer::add_search(const Gap& gap, std::vector<HostFrame>& frames) co
   return true;
 }
 
+// The first call of an operator that takes far longer than any dispatch before it launches a kernel that never ran sets something
+// up.
+bool GapExplainer::add_first_call(const Gap& gap, std::vector<HostFrame>& frames) const {
+  if (!gap.launch || !gap.launch->is_first) return false;
+  const Call* innermost = nullptr;
+  for (const Call& call : calls_) {
+    if (call.domain != HostDomain::cpu_op || call.rank != gap.rank || call.thread_id != gap.launch->thread_id) continue;
+    if (call.start_ns > gap.launch->start_ns || call.end_ns < gap.launch->end_ns) continue;
+    if (innermost == nullptr || call.start_ns >= innermost->start_ns) innermost = &call;
+  }
+  if (innermost == nullptr || innermost->cause != book_->own().framework || !is_first_call(*innermost)) return false;
+  if (gap.launch->start_ns - std::max(innermost->start_ns, gap.start_ns) < kSetUpOperatorNs) return false;
+  frames.push_back({innermost->start_ns, gap.launch->start_ns, book_->own().first_use, false});
+  sort_frames(frames);
+  return true;
+}
+
 // Calls of other threads that hold up the whole process.
 std::optional<HostShare> GapExplainer::elsewhere(const Gap& gap, std::int64_t thread_id) const {
   std::vector<HostShare> found;
@@ -220,7 +239,7 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
                          (python_ranks_.contains(gap.rank) || longest_silence(frames, gap.start_ns, until) <= kSilenceNs);
     shares = host_time(frames, gap.start_ns, until, program ? own.python : own.unknown);
     CauseIndex most = shares.empty() ? own.launch : largest(shares);
-    if (most == own.framework && add_search(gap, frames_)) {
+    if (most == own.framework && (add_search(gap, frames_) || add_first_call(gap, frames_))) {
       shares = host_time(frames_, gap.start_ns, until, program ? own.python : own.unknown);
       most = largest(shares);
     }
