@@ -18,8 +18,9 @@ struct EvidenceClass {
   bool operator==(const EvidenceClass&) const = default;
 };
 
-// (right + 1/2) / (cases + 1): Jeffreys' estimate of a proportion, never 0 or 1. A class without cases gives 0.5.
-double probability(const EvidenceClass& one);
+// (right + prior) / (cases + 1), never 0 or 1: with the prior 1/2 Jeffreys' estimate of a proportion. A class without cases gives
+// the prior.
+double probability(const EvidenceClass& one, double prior = 0.5);
 
 // data/rules/confidence.yaml.
 class Table {
@@ -28,7 +29,9 @@ class Table {
   static core::Result<Table> load(const std::string& path);
   static core::Result<Table> parse(const core::YamlNode& document);
 
-  // Empty if the table does not name the class.
+  // Classes of one subject and kind ("gap.*.frame") rest on the same kind of evidence: the prior of one of them is what the
+  // others together give, that of a class alone in its kind is 1/2. Empty if the table names neither the class nor another of its
+  // kind.
   [[nodiscard]] std::optional<double> of(std::string_view id) const;
   [[nodiscard]] const std::map<std::string, EvidenceClass, std::less<>>& classes() const { return classes_; }
 

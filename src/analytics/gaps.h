@@ -168,6 +168,7 @@ class GapExplainer {
   [[nodiscard]] const std::vector<HostFrame>& frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns);
   void spread_warmup(std::vector<HostFrame>& frames) const;
   bool add_search(const Gap& gap, std::vector<HostFrame>& frames) const;
+  bool add_first_call(const Gap& gap, std::vector<HostFrame>& frames) const;
   [[nodiscard]] HostFrame frame_of(const Call& call, const Gap& gap) const;
   [[nodiscard]] HostFrame launch_frame(const Gap& gap) const;
   [[nodiscard]] CauseIndex long_launch_cause(const Gap& gap) const;

@@ -36,6 +36,7 @@ struct GpuKernel {
 
 // One device of a trace.
 struct GpuFacts {
+  std::string session = "SESSION";  // how commands call it
   double span_ns = 0, busy_ns = 0;
   double steps_ns = 0;  // duration of all steps of its rank; 0: the trace has none
   double exposed_copy_ns = 0, exposed_collective_ns = 0;

@@ -19,6 +19,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 TABLE = TOP / 'data/rules/confidence.yaml'
+GENERATED = HERE / 'generated_counts.tsv'
 
 
 def add_simulated(file, tally):
@@ -33,6 +34,17 @@ def add_simulated(file, tally):
         counts = tally.setdefault(evidence, [0, 0])
         counts[0] += sum(claims) / len(claims)
         counts[1] += 1
+
+
+def add_generated(tally):
+    """Counts of generated traces that are not stored (generated_counts.tsv)."""
+    for line in GENERATED.read_text().splitlines():
+        if line.startswith('#'):
+            continue
+        evidence, right, total = line.split('\t')
+        counts = tally.setdefault(evidence, [0, 0])
+        counts[0] += int(right)
+        counts[1] += int(total)
 
 
 def count(program, data):
@@ -64,6 +76,7 @@ def main():
     tally = count(str(pathlib.Path(arguments.program).resolve()), data)
     if arguments.simulated:
         add_simulated(arguments.simulated, tally)
+    add_generated(tally)
     lines = []
     for line in TABLE.read_text().splitlines():
         found = re.match(r'  - \{id: ([^,]+), right: \d+, cases: \d+\}$', line)

@@ -102,6 +102,39 @@ class ImportFacts(program.ProgramTest):
         self.assertIn('by up to 9.00 µs', warnings['gpu.kernels_before_launch'])
         self.assertNotIn('gpu.kernels_before_launch', self.imported(self.torch('fine.json', 1_000_000))[2])
 
+    def test_steps_that_are_not_recorded_are_no_kernel_time(self):
+        """Three kernels in a step of 4 s whose host is not recorded: what limits it cannot be told. With the host's events it can."""
+        for host, expected in ((False, 'unrecorded-steps'), (True, 'data-loading')):
+            path = self.torch(f'step_{host}.json', 1_000_000)
+            document = json.loads(path.read_text())
+            document['traceEvents'] = document['traceEvents'][:6] + [
+                {'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#1', 'pid': 10, 'tid': 10, 'ts': 999_000, 'dur': 4_000_000}]
+            if host:
+                document['traceEvents'].append({'ph': 'X', 'cat': 'user_annotation', 'pid': 10, 'tid': 10, 'ts': 1_100_000, 'dur': 3_800_000,
+                                                'name': 'enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__'})
+            path.write_text(json.dumps(document))
+            session = self.imported(path)[0]['session']['id']
+            bottleneck = self.aaco('explain', session, '--json').json()['bottleneck']
+            self.assertEqual(bottleneck['cause']['id'], expected)
+            self.assertEqual(bottleneck['bottleneck_class'], 'host_waiting' if host else 'inconclusive')
+
+    def test_processes_that_may_share_a_gpu_have_no_verdict_of_their_own(self):
+        """PyTorch counts the devices that each process sees: two processes on "device 0" may be on one GPU or on two."""
+        for pid, every, busy in ((0, 500, 490), (1, 1000, 150)):
+            events = []
+            for i in range(1, 41):
+                at = 1_000_000 + every * i
+                events += [{'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaLaunchKernel', 'pid': 10 + pid, 'tid': 10, 'ts': at, 'dur': 4,
+                            'args': {'correlation': i}},
+                           {'ph': 'X', 'cat': 'kernel', 'name': NAMES[0], 'pid': 0, 'tid': 7, 'ts': at + 6, 'dur': busy,
+                            'args': {'device': 0, 'stream': 7, 'correlation': i}}]
+            path = self.folder / 'shared' / f'p{pid}.json'
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps({'schemaVersion': 1, 'traceEvents': events}))
+        session = self.imported(self.folder / 'shared')[0]['session']['id']
+        bottleneck = self.aaco('explain', session, '--json').json()['bottleneck']
+        self.assertEqual((bottleneck['bottleneck_class'], bottleneck['cause']['id']), ('inconclusive', 'device-unclear'))
+
 
 if __name__ == '__main__':
     program.unittest.main()

@@ -24,6 +24,7 @@ struct Page {
 };
 
 constexpr std::size_t kKernelsShown = 8;
+constexpr std::size_t kGridsShown = 4;  // of a kernel
 constexpr int kNameWidth = 60;
 constexpr std::size_t kIdleCausesShown = 5;
 constexpr double kIdleShown = 0.02;  // of the largest cause: smaller changes are not listed
@@ -94,25 +95,42 @@ void print_idle(Page& page, const workflows::DiffOutcome& outcome) {
   }
 }
 
-// Of the mean time per call, corrected for the number of kernels.
-std::string verdict_of(const analytics::tracediff::KernelChange& kernel) {
-  if (!kernel.p_holm) return "";
-  const double change = kernel.a.mean_ns > 0 ? kernel.b.mean_ns / kernel.a.mean_ns - 1 : 0;
-  return fmt::format(" ({} per call, {})", core::format_signed_percent(change), to_string(kernel.verdict));
+// Of the time per call, corrected for the number of kernels and grids.
+std::string verdict_of(const analytics::tracediff::CallChange& row) {
+  if (!row.p_holm) return "";
+  return fmt::format(" ({} per call, {})", core::format_signed_percent(row.call_ratio.value_or(0)), to_string(row.verdict));
+}
+
+std::string calls_of(const analytics::tracediff::CallChange& row) {
+  return fmt::format("{:.1f} x {} -> {:.1f} x {}{}", row.a.calls_per_step, core::format_duration(row.a.mean_ns),
+                     row.b.calls_per_step, core::format_duration(row.b.mean_ns), verdict_of(row));
+}
+
+// The grids that changed, where a kernel has several.
+void print_grids(Page& page, const analytics::tracediff::KernelChange& kernel) {
+  using analytics::tracediff::CallVerdict;
+  using analytics::tracediff::Change;
+  std::size_t shown = 0;
+  for (const auto& grid : kernel.grids) {
+    const bool time = grid.verdict == CallVerdict::slower || grid.verdict == CallVerdict::faster;
+    const bool count = grid.change != Change::same && grid.change != Change::slower && grid.change != Change::faster;
+    if ((!time && !count) || shown == kGridsShown) continue;
+    ++shown;
+    page.print(fmt::format("  {:>10}    {:<12} grid {}: {}\n", core::format_signed_duration(grid.delta_ns),
+                           to_string(grid.change), analytics::tracediff::to_string(grid.grid), calls_of(grid)));
+  }
 }
 
 void print_kernels(Page& page, const analytics::tracediff::TraceDifference& difference) {
-  page.print(fmt::format("\nkernels: largest differences per step (total {}):\n",
-                         (difference.delta_ns < 0 ? "-" : "+") + core::format_duration(std::abs(difference.delta_ns))));
+  page.print(
+      fmt::format("\nkernels: largest differences per step (total {}):\n", core::format_signed_duration(difference.delta_ns)));
   std::size_t shown = 0;
   for (const auto& kernel : difference.kernels) {
     if (kernel.change == analytics::tracediff::Change::same || shown == kKernelsShown) continue;
     ++shown;
-    page.print(fmt::format("  {:>10}  {:<10} {:.1f} x {} -> {:.1f} x {}{}  {}\n",
-                           (kernel.delta_ns < 0 ? "-" : "+") + core::format_duration(std::abs(kernel.delta_ns)),
-                           to_string(kernel.change), kernel.a.calls_per_step, core::format_duration(kernel.a.mean_ns),
-                           kernel.b.calls_per_step, core::format_duration(kernel.b.mean_ns), verdict_of(kernel),
-                           report::fit(report::names_for({kernel.name}, kNameWidth).front(), kNameWidth)));
+    page.print(fmt::format("  {:>10}  {:<10} {}  {}\n", core::format_signed_duration(kernel.delta_ns), to_string(kernel.change),
+                           calls_of(kernel), report::fit(report::names_for({kernel.name}, kNameWidth).front(), kNameWidth)));
+    print_grids(page, kernel);
   }
   if (shown == 0) page.print("  none above the noise\n");
 }

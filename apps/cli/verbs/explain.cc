@@ -67,6 +67,7 @@ void print_bottleneck(const Context& context, const Json& bottleneck) {
   for (const Json& one : advice) {
     context.print(fmt::format("  {:>6}  {} ({})\n", gain(one["gain_ratio"].as_f64().value_or(0)), one["title"].text(),
                               one["basis"].text()));
+    if (const auto command = one["command"].text(); !command.empty()) context.print(fmt::format("          try: {}\n", command));
     if (const Json& measured = one["measured"]; measured.is_object())
       context.print(fmt::format("          measured here: {} {} ({}, session {})\n", measured["configuration"].text(),
                                 core::format_signed_percent(measured["change_ratio"].as_f64().value_or(0)),

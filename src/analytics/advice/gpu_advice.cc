@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
 
 #include "analytics/advice/copy_mix.h"
 #include "core/numbers.h"
@@ -59,6 +61,25 @@ double total(const std::vector<GpuKernel>& kernels) {
   return sum;
 }
 
+// How to see whether the advice helps: what it is about, before and after.
+std::string command_of(std::string_view id, const std::string& session) {
+  if (id == "unexplained_idle") return "aaco import TRACE_WITH_HOST_EVENTS --tag traced && aaco explain tag:traced";
+  if (id == "slowing_kernels") return "aaco record --tag watched -- COMMAND && aaco report tag:watched";
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kWhat = {
+      {{"launch_bound", "--metric gpu.span_ns,gpu.kernel_count"},
+       {"copy_bound", "--metric gpu.exposed_copy_ns"},
+       {"communication_bound", "--metric gpu.exposed_collective_ns"},
+       {"straggler", "--metric gpu.exposed_collective_ns"},
+       {"microkernels", "--metric gpu.kernel_count,gpu.kernel_sum_ns"},
+       {"memory_bound", "--kernels"},
+       {"compute_bound", "--kernels"},
+       {"costliest_kernel", "--kernels"}}};
+  const auto found = std::find_if(kWhat.begin(), kWhat.end(), [&](const auto& one) { return one.first == id; });
+  // All others are idle time by what the host does, which a diff lists by cause.
+  return fmt::format("aaco import CHANGED_TRACE --tag changed && aaco diff {} tag:changed {}", session,
+                     found == kWhat.end() ? "--metric gpu.active_ratio" : found->second);
+}
+
 class Adviser {
  public:
   explicit Adviser(const GpuFacts& facts) : facts_(facts), copies_(facts.copy_ns, facts.pinned_ratio) {
@@ -77,8 +98,7 @@ class Adviser {
     small_kernels();
     slowing();
     slow_kernels();
-    for (Recommendation& one : list_)
-      if (one.gain_ratio > 0) one.command = "aaco import CHANGED_TRACE --tag changed && aaco diff SESSION tag:changed";
+    for (Recommendation& one : list_) one.command = command_of(one.id, facts_.session);
     keep_best(list_);
     return std::move(list_);
   }

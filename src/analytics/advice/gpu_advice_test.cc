@@ -1,8 +1,10 @@
 #include "analytics/gpu_advice.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 namespace aaco::analytics::advice {
 namespace {
@@ -113,6 +115,27 @@ TEST(GpuAdvice, AtMostFourItems) {
   ASSERT_EQ(list.size(), kMaxRecommendations);
   EXPECT_GT(list.back().gain_ratio, 0) << "an item without a gain displaces none with one";
   EXPECT_NE(list.front().command.find("aaco diff"), std::string::npos);
+}
+
+// A command shows what its advice is about: none stands beside two that are about different things.
+TEST(GpuAdvice, EachAdviceHasItsCommand) {
+  GpuFacts facts = calm();
+  facts.session = "20260101T000000Z-abcdef";
+  facts.busy_ns = 500'000;
+  facts.exposed_copy_ns = facts.exposed_collective_ns = 100'000;
+  facts.idle = {{"unknown", {3, 200'000}}};
+  facts.kernels = {{"gemm", "gemm", 4, 200'000, std::nullopt, false}};
+  const auto list = recommend_gpu(facts);
+  ASSERT_EQ(list.size(), kMaxRecommendations);
+  std::map<std::string, std::string> commands;
+  for (const auto& one : list) commands[one.id] = one.command;
+  EXPECT_EQ(
+      commands["copy_bound"],
+      "aaco import CHANGED_TRACE --tag changed && aaco diff 20260101T000000Z-abcdef tag:changed --metric gpu.exposed_copy_ns");
+  EXPECT_THAT(commands["communication_bound"], testing::EndsWith("--metric gpu.exposed_collective_ns"));
+  EXPECT_THAT(commands["costliest_kernel"], testing::EndsWith("--kernels"));
+  EXPECT_EQ(commands["unexplained_idle"], "aaco import TRACE_WITH_HOST_EVENTS --tag traced && aaco explain tag:traced");
+  EXPECT_EQ(commands.size(), list.size());
 }
 
 TEST(GpuAdvice, MoreTracingHasNoKnownGain) {

@@ -9,11 +9,18 @@ namespace {
 
 constexpr std::int64_t kSchemaVersion = 1;
 
+// "gap.host_late.frame" and "gap.unknown.frame".
+bool same_kind(std::string_view a, std::string_view b) {
+  const auto a_subject = a.find('.'), b_subject = b.find('.');
+  const auto a_kind = a.rfind('.'), b_kind = b.rfind('.');
+  if (a_subject == a_kind || b_subject == b_kind) return false;  // not of three words
+  return a.substr(0, a_subject) == b.substr(0, b_subject) && a.substr(a_kind) == b.substr(b_kind);
+}
+
 }  // namespace
 
-double probability(const EvidenceClass& one) {
-  constexpr double kPrior = 0.5;  // Jeffreys, Beta(1/2, 1/2)
-  return (static_cast<double>(one.right) + kPrior) / (static_cast<double>(one.cases) + 2 * kPrior);
+double probability(const EvidenceClass& one, double prior) {
+  return (static_cast<double>(one.right) + prior) / (static_cast<double>(one.cases) + 1);
 }
 
 Result<Table> Table::load(const std::string& path) {
@@ -42,8 +49,17 @@ Result<Table> Table::parse(const YamlNode& document) {
 }
 
 std::optional<double> Table::of(std::string_view id) const {
+  EvidenceClass others;
+  bool has_others = false;
+  for (const auto& [other, counts] : classes_) {
+    if (other == id || !same_kind(other, id)) continue;
+    others.right += counts.right;
+    others.cases += counts.cases;
+    has_others = true;
+  }
   const auto found = classes_.find(id);
-  return found == classes_.end() ? std::nullopt : std::optional(probability(found->second));
+  if (found == classes_.end() && !has_others) return std::nullopt;
+  return probability(found == classes_.end() ? EvidenceClass() : found->second, probability(others));
 }
 
 }  // namespace aaco::analytics::confidence

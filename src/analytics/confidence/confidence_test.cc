@@ -32,6 +32,21 @@ TEST(Confidence, LooksUpByEvidence) {
   EXPECT_DOUBLE_EQ(*known->of("kernel.shapes_near"), 0.95);
   EXPECT_FALSE(known->of("kernel.guess"));
 }
+TEST(Confidence, FewCasesRestOnTheOthersOfTheirKind) {
+  const auto known = table(
+      "  - {id: gap.late.frame, right: 19, cases: 19}\n  - {id: gap.late.vague, right: 0, cases: 9}\n"
+      "  - {id: gap.copy.frame, right: 0, cases: 0}\n  - {id: gap.wait.frame, right: 0, cases: 1}\n  - {id: gap.late, right: 1, "
+      "cases: 1}\n"
+      "  - {id: kernel.late.frame, right: 0, cases: 9}\n");
+  ASSERT_TRUE(known) << known.error().message;
+  const double others = probability({19, 20});
+  EXPECT_DOUBLE_EQ(*known->of("gap.copy.frame"), others) << "none of its own";
+  EXPECT_DOUBLE_EQ(*known->of("gap.unseen.frame"), others) << "not in the table";
+  EXPECT_DOUBLE_EQ(*known->of("gap.wait.frame"), probability({19, 19}) / 2) << "one of its own";
+  EXPECT_DOUBLE_EQ(*known->of("gap.late"), 0.75) << "alone in its kind";
+  EXPECT_LT(*known->of("gap.late.frame"), 1);
+  EXPECT_FALSE(known->of("gap.late.sure"));
+}
 TEST(Confidence, ShippedTableLoads) {
   const auto shipped = Table::load(AACO_SOURCE_DIR "/data/rules/confidence.yaml");
   ASSERT_TRUE(shipped) << shipped.error().message;

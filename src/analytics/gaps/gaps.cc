@@ -36,7 +36,8 @@ std::string evidence_class_of(const trace::GapRow& row, const trace::NameTable& 
   const std::string_view cause = names.text(row.cause), host = names.text(row.host_cause);
   const bool named = !host.empty() && host != kNames.back();
   if (cause == kNames.back() && !named) return {};
-  if (host == "host-code" || host == "host-operator") return "gap." + std::string(cause) + ".frame";
+  if (host == "host-code") return "gap." + std::string(cause) + ".frame";
+  if (host == "host-operator") return "gap." + std::string(cause) + ".operator";  // its first call may be set-up
   // Code of the program or the framework is what is left where no event tells an activity: it is true less often.
   const bool vague = host == "python" || host == "framework" || host == "lock";
   return "gap." + std::string(cause) + (vague ? ".vague" : named ? ".named" : "");

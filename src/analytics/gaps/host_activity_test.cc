@@ -33,6 +33,35 @@ TEST_F(HostActivityTest, LaterCollectiveMakesNone) {
   call("cpu_op", "c10d::allreduce_", 0.2, 0.3).launch(20.9, 20.95).call("cpu_op", "c10d::allreduce_", 1, 20.5);
   EXPECT_EQ(cause(), "collective-launch");
 }
+TEST_F(HostActivityTest, FirstCallOfAnOperatorBeforeItsNewKernelSetsUp) {
+  gap_.end_ns = ns(41);
+  launch(40.9, 40.95).call("cpu_op", "aten::fft_c2c", 1, 40.99);
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "first-use");
+}
+TEST_F(HostActivityTest, FirstCallBeforeAKnownKernelIsDispatch) {
+  gap_.end_ns = ns(41);
+  launch(40.9, 40.95).call("cpu_op", "aten::fft_c2c", 1, 40.99);
+  EXPECT_EQ(cause(), "framework") << "the kernel ran before";
+}
+TEST_F(HostActivityTest, SecondCallOfAnOperatorIsDispatch) {
+  gap_.end_ns = ns(41);
+  call("cpu_op", "aten::fft_c2c", 0.1, 0.3).launch(40.9, 40.95).call("cpu_op", "aten::fft_c2c", 1, 40.99);
+  gap_.launch->is_first = true;
+  EXPECT_EQ(cause(), "framework");
+}
+TEST_F(HostActivityTest, FirstStreamOfAProcessSetsUpTheRuntime) {
+  gap_.end_ns = ns(900);
+  launch(899.9, 899.95).call("cuda_runtime", "cudaStreamCreateWithFlags", 1, 700);
+  EXPECT_EQ(cause(), "library-initialisation");
+}
+TEST_F(HostActivityTest, LaterStreamsSetUpNothing) {
+  gap_.end_ns = ns(900);
+  call("cuda_runtime", "cudaStreamCreateWithFlags", 0.2, 0.3)
+      .launch(899.9, 899.95)
+      .call("cuda_runtime", "cudaStreamCreateWithFlags", 1, 700);
+  EXPECT_EQ(cause(), "resource-creation");
+}
 TEST_F(HostActivityTest, CollectivesOfTheHostWaitForOtherRanks) {
   launch(10.9, 10.95)
       .call("python", "torch/distributed/distributed_c10d.py(4521): barrier", 1, 10.6)

@@ -6,6 +6,8 @@
 namespace aaco::analytics::gaps {
 namespace {
 
+constexpr std::int64_t kSetUpOperatorNs = 20'000'000;  // our own judgement
+
 void add_share(std::vector<HostShare>& shares, CauseIndex cause, std::int64_t time_ns) {
   if (time_ns <= 0) return;
   const auto place = std::find_if(shares.begin(), shares.end(), [&](const HostShare& share) { return share.cause == cause; });
@@ -61,7 +63,11 @@ HostFrame GapExplainer::frame_of(const Call& call, const Gap& gap) const {
       call.is_runtime() && *call.cause == own.allocation && length >= kSetUpCallNs && gap.launch && gap.launch->is_first;
   // The first collective of a communicator makes its connections.
   const bool connects = *call.cause == own.collective_launch && length >= kSetUpCollectiveNs && is_first_call(call);
-  const CauseIndex cause = sets_up ? own.first_allocation : connects ? own.library_initialisation : *call.cause;
+  // The first stream or event of a process waits for what the runtime sets up with it.
+  const bool makes_context =
+      call.is_runtime() && book_->at(*call.cause).id == "resource-creation" && length >= kSetUpCallNs && is_first_call(call);
+  const bool initialises = connects || makes_context;
+  const CauseIndex cause = sets_up ? own.first_allocation : initialises ? own.library_initialisation : *call.cause;
   const NamedCause& named = book_->at(cause);
   // A system call inside a call of a library is how that library does its work.
   return {call.start_ns, call.end_ns, cause, named.weak || call.domain == HostDomain::os, named.gives_way_to};
@@ -126,6 +132,23 @@ bool GapExplainer::add_search(const Gap& gap, std::vector<HostFrame>& frames) co
   const auto before = [&](std::int64_t start) { return start > innermost->start_ns && start < gap.launch->start_ns; };
   if (std::none_of(starts->second.begin(), starts->second.end(), before)) return false;
   frames.push_back({innermost->start_ns, innermost->end_ns, book_->own().first_use, false});
+  sort_frames(frames);
+  return true;
+}
+
+// The first call of an operator that takes far longer than any dispatch before it launches a kernel that never ran sets something
+// up.
+bool GapExplainer::add_first_call(const Gap& gap, std::vector<HostFrame>& frames) const {
+  if (!gap.launch || !gap.launch->is_first) return false;
+  const Call* innermost = nullptr;
+  for (const Call& call : calls_) {
+    if (call.domain != HostDomain::cpu_op || call.rank != gap.rank || call.thread_id != gap.launch->thread_id) continue;
+    if (call.start_ns > gap.launch->start_ns || call.end_ns < gap.launch->end_ns) continue;
+    if (innermost == nullptr || call.start_ns >= innermost->start_ns) innermost = &call;
+  }
+  if (innermost == nullptr || innermost->cause != book_->own().framework || !is_first_call(*innermost)) return false;
+  if (gap.launch->start_ns - std::max(innermost->start_ns, gap.start_ns) < kSetUpOperatorNs) return false;
+  frames.push_back({innermost->start_ns, gap.launch->start_ns, book_->own().first_use, false});
   sort_frames(frames);
   return true;
 }
@@ -216,7 +239,7 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
                          (python_ranks_.contains(gap.rank) || longest_silence(frames, gap.start_ns, until) <= kSilenceNs);
     shares = host_time(frames, gap.start_ns, until, program ? own.python : own.unknown);
     CauseIndex most = shares.empty() ? own.launch : largest(shares);
-    if (most == own.framework && add_search(gap, frames_)) {
+    if (most == own.framework && (add_search(gap, frames_) || add_first_call(gap, frames_))) {
       shares = host_time(frames_, gap.start_ns, until, program ? own.python : own.unknown);
       most = largest(shares);
     }

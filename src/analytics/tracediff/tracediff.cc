@@ -1,113 +1,104 @@
 #include "analytics/tracediff.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "analytics/tracediff/align.h"
+#include "analytics/tracediff/call_change.h"
 #include "analytics/tracediff/same_kernel.h"
-#include "stats/distributions.h"
 #include "stats/multiple.h"
 
 namespace aaco::analytics::tracediff {
 namespace {
 
-struct Tally {
-  double calls = 0;
-  double sum_ns = 0;
-  double mean_ns = 0, call_squares = 0;  // of the calls, by Welford
-  double step_ns = 0;                    // of the step under way
-  double step_sum = 0, squares = 0;      // of the steps' times, for the deviation
-};
-
 using Tallies = std::map<std::string_view, Tally>;
+using Names = std::map<std::string_view, std::string_view>;  // of the right side: the left side's name of the same kernel
+
+// Adds the calls of each step to the tally that `at` gives for a call.
+template <class Map, class At>
+void tally(const std::vector<Step>& steps, Map& tallies, At at) {
+  for (const Step& step : steps) {
+    for (const KernelCall& call : step) at(call).add(call.duration_ns);
+    for (auto& [key, one] : tallies) one.end_step();
+  }
+}
 
 Tallies tally(const std::vector<Step>& steps) {
   Tallies tallies;
-  for (const Step& step : steps) {
-    for (const KernelCall& call : step) {
-      Tally& one = tallies[call.name];
-      ++one.calls;
-      one.sum_ns += static_cast<double>(call.duration_ns);
-      const double off = static_cast<double>(call.duration_ns) - one.mean_ns;
-      one.mean_ns += off / one.calls;
-      one.call_squares += off * (static_cast<double>(call.duration_ns) - one.mean_ns);
-      one.step_ns += static_cast<double>(call.duration_ns);
-    }
-    for (auto& [name, one] : tallies) {
-      one.step_sum += one.step_ns;
-      one.squares += one.step_ns * one.step_ns;
-      one.step_ns = 0;
-    }
-  }
+  tally(steps, tallies, [&](const KernelCall& call) -> Tally& { return tallies[call.name]; });
   return tallies;
 }
 
-KernelSide side_of(const Tallies& tallies, std::string_view name, std::size_t steps) {
-  KernelSide side;
-  const auto found = tallies.find(name);
-  const auto count = static_cast<double>(steps);
-  if (found == tallies.end() || steps == 0) return side;
-  const Tally& one = found->second;
-  side.calls_per_step = one.calls / count;
-  side.mean_ns = one.sum_ns / one.calls;
-  side.per_step_ns = one.sum_ns / count;
-  side.calls = one.calls;
-  if (one.calls > 1) side.call_deviation_ns = std::sqrt(std::max(0.0, one.call_squares / (one.calls - 1)));
-  if (steps > 1) {
-    const double mean = one.step_sum / count;
-    side.deviation_ns = std::sqrt(std::max(0.0, (one.squares - count * mean * mean) / (count - 1)));
+// By kernel and grid.
+using GridKey = std::pair<std::string_view, Grid>;
+using GridTallies = std::map<GridKey, Tally>;
+
+GridTallies tally_grids(const std::vector<Step>& steps, const Names& renamed) {
+  GridTallies tallies;
+  tally(steps, tallies, [&](const KernelCall& call) -> Tally& {
+    const auto found = renamed.find(call.name);
+    return tallies[{found == renamed.end() ? call.name : found->second, call.grid}];
+  });
+  return tallies;
+}
+
+// The two sides of one row.
+template <class Map, class Key>
+std::pair<KernelSide, KernelSide> sides_of(const Map& left, const Map& right, const Key& key, const StepCounts& steps) {
+  const auto a = left.find(key), b = right.find(key);
+  return {a == left.end() ? KernelSide{} : side_of(a->second, steps.a),
+          b == right.end() ? KernelSide{} : side_of(b->second, steps.b)};
+}
+
+// The grids of a kernel, empty where they cannot be compared: one grid, one that is unknown, or none that both sides have.
+std::vector<GridChange> grids_of(std::string_view name, const GridTallies& left, const GridTallies& right,
+                                 const StepCounts& steps, const Limits& limits) {
+  std::map<Grid, int> sides;
+  for (const auto* side : {&left, &right})
+    for (auto one = side->lower_bound({name, {}}); one != side->end() && one->first.first == name; ++one)
+      ++sides[one->first.second];
+  const bool shared = std::any_of(sides.begin(), sides.end(), [](const auto& one) { return one.second == 2; });
+  if (sides.size() < 2 || sides.contains(Grid{}) || !shared) return {};
+  std::vector<GridChange> grids;
+  for (const auto& [grid, count] : sides) {
+    GridChange row;
+    row.grid = grid;
+    std::tie(row.a, row.b) = sides_of(left, right, GridKey{name, grid}, steps);
+    fill(row, steps, limits);
+    grids.push_back(std::move(row));
   }
-  return side;
+  std::stable_sort(grids.begin(), grids.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.delta_ns) > std::abs(y.delta_ns); });
+  return grids;
 }
 
-// Twice the standard error of the difference of the two steps' times; 0 where it is not known.
-double noise_of(const KernelChange& row, std::size_t a_steps, std::size_t b_steps) {
-  double variance = 0;
-  if (row.a.deviation_ns) variance += *row.a.deviation_ns * *row.a.deviation_ns / static_cast<double>(a_steps);
-  if (row.b.deviation_ns) variance += *row.b.deviation_ns * *row.b.deviation_ns / static_cast<double>(b_steps);
-  return 2 * std::sqrt(variance);
-}
-
-Change change_of(const KernelChange& row, double noise_ns, double threshold_ratio) {
-  if (row.a.calls_per_step == 0) return Change::appeared;
-  if (row.b.calls_per_step == 0) return Change::gone;
-  const double calls = row.b.calls_per_step / row.a.calls_per_step - 1;
-  const bool count_leads = std::abs(row.count_part_ns) >= std::abs(row.time_part_ns);
-  if (std::abs(calls) > threshold_ratio && count_leads) return calls > 0 ? Change::more_often : Change::less_often;
-  const bool matters = std::abs(row.time_part_ns) > threshold_ratio * row.a.per_step_ns && std::abs(row.time_part_ns) > noise_ns;
-  if (matters) return row.time_part_ns > 0 ? Change::slower : Change::faster;
-  return Change::same;
-}
-
-// For equal means; normal, since the calls are many or the deviation between traces leads.
-std::optional<double> p_of(const KernelChange& row, double between_ratio) {
-  if (!row.a.call_deviation_ns || !row.b.call_deviation_ns) return std::nullopt;
-  double variance = 0;
-  for (const KernelSide* side : {&row.a, &row.b})
-    variance += *side->call_deviation_ns * *side->call_deviation_ns / side->calls +
-                between_ratio * side->mean_ns * between_ratio * side->mean_ns;
-  const double change = std::abs(row.b.mean_ns - row.a.mean_ns);
-  if (!(variance > 0)) return change > 0 ? 0.0 : 1.0;
-  return 2 * stats::normal_cdf(-change / std::sqrt(variance));
-}
-
+// Corrects for the number of tests: of each kernel, and of each grid of those that have several.
 void judge_calls(std::vector<KernelChange>& kernels, double threshold_ratio) {
-  std::vector<double> p_values;
-  for (const KernelChange& row : kernels)
-    if (row.p_value) p_values.push_back(*row.p_value);
-  const auto adjusted = stats::holm_adjusted(p_values);
-  std::size_t next = 0;
+  std::vector<CallChange*> tested;
   for (KernelChange& row : kernels) {
-    if (!row.p_value) continue;
-    row.p_holm = adjusted[next++];
-    const double change = row.b.mean_ns - row.a.mean_ns;
-    const bool moved = *row.p_holm <= kCallLevel && std::abs(change) > threshold_ratio * row.a.mean_ns;
-    row.verdict = !moved ? CallVerdict::not_significant : change > 0 ? CallVerdict::slower : CallVerdict::faster;
+    if (row.p_value) tested.push_back(&row);
+    for (GridChange& grid : row.grids)
+      if (grid.p_value) tested.push_back(&grid);
   }
+  std::vector<double> p_values;
+  for (const CallChange* row : tested) p_values.push_back(*row->p_value);
+  const auto adjusted = stats::holm_adjusted(p_values);
+  for (std::size_t i = 0; i < tested.size(); ++i) judge(*tested[i], adjusted[i], threshold_ratio);
+}
+
+// What a row's place in the list goes by, ns of a step.
+double weight_of(const KernelChange& row) {
+  if (row.change != Change::by_grid) return std::abs(row.delta_ns);
+  double sum = 0;
+  for (const GridChange& grid : row.grids) sum += std::abs(grid.delta_ns);
+  return sum;
 }
 
 // The step whose kernel time is the median.
@@ -127,9 +118,12 @@ const Step* median_step(const std::vector<Step>& steps) {
 }  // namespace
 
 std::string_view to_string(Change change) {
-  constexpr std::array<std::string_view, 7> kNames = {"same", "new", "gone", "slower", "faster", "more_often", "less_often"};
+  constexpr std::array<std::string_view, 8> kNames = {"same",   "new",        "gone",       "slower",
+                                                      "faster", "more_often", "less_often", "by_grid"};
   return kNames[static_cast<std::size_t>(change)];
 }
+
+std::string to_string(const Grid& grid) { return fmt::format("{}x{}x{}", grid[0], grid[1], grid[2]); }
 
 std::string_view to_string(CallVerdict verdict) {
   constexpr std::array<std::string_view, 4> kNames = {"unknown", "not significant", "slower", "faster"};
@@ -139,7 +133,7 @@ std::string_view to_string(CallVerdict verdict) {
 namespace {
 
 // Kernels of the right side that are kernels of the left one written another way take the name they have there.
-std::map<std::string_view, std::string_view> take_names(const Tallies& left, Tallies& right) {
+Names take_names(const Tallies& left, Tallies& right) {
   std::set<std::string_view> only_left, only_right;
   for (const auto& [name, one] : left)
     if (!right.contains(name)) only_left.insert(name);
@@ -160,28 +154,28 @@ TraceDifference compare(const std::vector<Step>& a, const std::vector<Step>& b, 
   const Tallies left = tally(a);
   Tallies right = tally(b);
   const auto renamed = take_names(left, right);
-  std::map<std::string_view, int> names;
-  for (const auto& [name, one] : left) names[name] = 1;
-  for (const auto& [name, one] : right) names[name] = 1;
+  const GridTallies left_grids = tally_grids(a, {}), right_grids = tally_grids(b, renamed);
+  const StepCounts steps{a.size(), b.size()};
+  const Limits limits{threshold_ratio, between_ratio};
+  std::set<std::string_view> names;
+  for (const auto& [name, one] : left) names.insert(name);
+  for (const auto& [name, one] : right) names.insert(name);
   TraceDifference difference;
-  for (const auto& [name, unused] : names) {
+  for (const std::string_view name : names) {
     KernelChange row;
     row.name = name;
-    row.a = side_of(left, name, a.size());
-    row.b = side_of(right, name, b.size());
-    row.delta_ns = row.b.per_step_ns - row.a.per_step_ns;
-    // A side without calls has no time a call: the whole difference is one of count.
-    const bool both = row.a.calls_per_step > 0 && row.b.calls_per_step > 0;
-    row.time_part_ns = both ? (row.b.mean_ns - row.a.mean_ns) * (row.a.calls_per_step + row.b.calls_per_step) / 2 : 0;
-    row.count_part_ns = row.delta_ns - row.time_part_ns;
-    row.change = change_of(row, noise_of(row, a.size(), b.size()), threshold_ratio);
-    row.p_value = p_of(row, between_ratio);
+    std::tie(row.a, row.b) = sides_of(left, right, name, steps);
+    row.grids = grids_of(name, left_grids, right_grids, steps, limits);
+    fill(row, steps, limits);
+    if (!row.grids.empty()) fill_from_grids(row, steps, limits);
     difference.delta_ns += row.delta_ns;
     difference.kernels.push_back(std::move(row));
   }
   judge_calls(difference.kernels, threshold_ratio);
+  for (KernelChange& row : difference.kernels)
+    if (changed_by_grid(row, steps, limits)) row.change = Change::by_grid;
   std::stable_sort(difference.kernels.begin(), difference.kernels.end(),
-                   [](const auto& x, const auto& y) { return std::abs(x.delta_ns) > std::abs(y.delta_ns); });
+                   [](const auto& x, const auto& y) { return weight_of(x) > weight_of(y); });
   const Step *first = median_step(a), *second = median_step(b);
   if (first == nullptr || second == nullptr) return difference;
   Step same = *second;

@@ -104,6 +104,65 @@ TEST(TraceDiff, OneCallHasNoVerdict) {
   EXPECT_FALSE(row(difference, "a").p_holm);
   EXPECT_EQ(row(compare({}, {calls("a", 5, 9)}), "a").verdict, CallVerdict::unknown) << "new";
 }
+// One kernel on several grids: {grid, time per call}.
+Step on_grids(std::initializer_list<std::pair<std::uint32_t, std::int64_t>> times, int count = 20) {
+  Step step;
+  for (const auto& [grid, ns] : times)
+    for (int i = 0; i < count; ++i) step.push_back({"gemm", ns + i % 3 - 1, grid == 0 ? Grid{} : Grid{grid, 1, 1}});
+  return step;
+}
+const GridChange& grid_of(const KernelChange& kernel, std::uint32_t x) {
+  for (const auto& grid : kernel.grids)
+    if (grid.grid[0] == x) return grid;
+  static const GridChange kNone;
+  ADD_FAILURE() << x;
+  return kNone;
+}
+
+TEST(TraceDiff, TellsWhichGridChanged) {
+  const auto difference =
+      compare({on_grids({{32, 1000}, {64, 2000}, {128, 9000}})}, {on_grids({{32, 1000}, {64, 2800}, {128, 9000}})}, 0.02, 0.03);
+  const auto& gemm = row(difference, "gemm");
+  ASSERT_EQ(gemm.grids.size(), 3u);
+  EXPECT_EQ(gemm.grids[0].grid, (Grid{64, 1, 1})) << "largest first";
+  EXPECT_EQ(gemm.grids[0].verdict, CallVerdict::slower);
+  EXPECT_NEAR(*gemm.grids[0].call_ratio, 0.4, 1e-3);
+  EXPECT_EQ(grid_of(gemm, 32).verdict, CallVerdict::not_significant);
+  EXPECT_EQ(grid_of(gemm, 128).verdict, CallVerdict::not_significant);
+}
+TEST(TraceDiff, TheScatterBetweenGridsDoesNotHideAChange) {
+  const auto difference =
+      compare({on_grids({{32, 1000}, {128, 90000}}, 4)}, {on_grids({{32, 1400}, {128, 126000}}, 4)}, 0.02, 0.03);
+  EXPECT_EQ(row(difference, "gemm").verdict, CallVerdict::slower);
+  EXPECT_NEAR(*row(difference, "gemm").call_ratio, 0.4, 1e-3);
+}
+TEST(TraceDiff, GridsInOppositeDirectionsAreNotTheSame) {
+  const auto difference = compare({on_grids({{32, 1000}, {64, 2000}})}, {on_grids({{32, 1400}, {64, 1600}})}, 0.02, 0.03);
+  const auto& gemm = row(difference, "gemm");
+  EXPECT_EQ(gemm.delta_ns, 0);
+  EXPECT_EQ(gemm.change, Change::by_grid);
+  EXPECT_EQ(grid_of(gemm, 32).verdict, CallVerdict::slower);
+  EXPECT_EQ(grid_of(gemm, 64).verdict, CallVerdict::faster);
+  EXPECT_EQ(row(compare({on_grids({{32, 1000}, {64, 2000}})}, {on_grids({{32, 1000}, {64, 2000}})}), "gemm").change,
+            Change::same);
+}
+TEST(TraceDiff, AnotherMixOfGridsIsNotSlower) {
+  Step few = on_grids({{32, 1000}}, 30), many = on_grids({{32, 1000}}, 10);
+  for (const auto& call : on_grids({{64, 3000}}, 10)) few.push_back(call);
+  for (const auto& call : on_grids({{64, 3000}}, 30)) many.push_back(call);
+  const auto difference = compare({few}, {many}, 0.02, 0.03);
+  const auto& gemm = row(difference, "gemm");
+  EXPECT_NEAR(gemm.count_part_ns, 40000, 50);
+  EXPECT_NEAR(*gemm.call_ratio, 0, 1e-3);
+  EXPECT_EQ(gemm.verdict, CallVerdict::not_significant);
+  EXPECT_EQ(gemm.change, Change::by_grid);
+}
+TEST(TraceDiff, GridsThatCannotBeComparedAreNone) {
+  EXPECT_TRUE(row(compare({on_grids({{32, 10}, {64, 20}})}, {on_grids({{8, 10}, {16, 20}})}), "gemm").grids.empty())
+      << "none shared";
+  EXPECT_TRUE(row(compare({on_grids({{32, 10}})}, {on_grids({{32, 20}})}), "gemm").grids.empty()) << "only one";
+  EXPECT_TRUE(row(compare({on_grids({{32, 10}, {0, 20}})}, {on_grids({{32, 10}})}), "gemm").grids.empty()) << "one unknown";
+}
 TEST(TraceDiff, EmptyTraces) {
   EXPECT_TRUE(compare({}, {}).kernels.empty());
   EXPECT_TRUE(compare({{}}, {{}}).order.empty());

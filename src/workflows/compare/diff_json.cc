@@ -7,6 +7,7 @@ using analytics::regression::MetricResult;
 using core::Json;
 
 constexpr std::size_t kListedKernels = 50;  // listed, the largest differences first
+constexpr std::size_t kListedGrids = 10;    // of a kernel, the same
 
 Json interval_json(const stats::Interval& interval) { return Json::array({interval.low, interval.high}); }
 
@@ -14,19 +15,30 @@ Json side_json(const analytics::tracediff::KernelSide& side) {
   return Json::object({{"calls_per_step", side.calls_per_step}, {"mean_ns", side.mean_ns}, {"per_step_ns", side.per_step_ns}});
 }
 
+Json change_json(Json first, const analytics::tracediff::CallChange& row) {
+  return first.set("change", to_string(row.change))
+      .set("verdict", to_string(row.verdict))
+      .set("p_holm", row.p_holm)
+      .set("call_ratio", row.call_ratio)
+      .set("delta_ns", row.delta_ns)
+      .set("count_part_ns", row.count_part_ns)
+      .set("time_part_ns", row.time_part_ns)
+      .set("baseline", side_json(row.a))
+      .set("candidate", side_json(row.b));
+}
+
 Json kernels_json(const analytics::tracediff::TraceDifference& difference) {
   Json list = Json::array();
   for (std::size_t i = 0; i < std::min(kListedKernels, difference.kernels.size()); ++i) {
     const auto& kernel = difference.kernels[i];
-    list.push(Json::object({{"kernel", kernel.name},
-                            {"change", to_string(kernel.change)},
-                            {"verdict", to_string(kernel.verdict)},
-                            {"p_holm", kernel.p_holm},
-                            {"delta_ns", kernel.delta_ns},
-                            {"count_part_ns", kernel.count_part_ns},
-                            {"time_part_ns", kernel.time_part_ns},
-                            {"baseline", side_json(kernel.a)},
-                            {"candidate", side_json(kernel.b)}}));
+    Json row = change_json(Json::object({{"kernel", kernel.name}}), kernel);
+    if (!kernel.grids.empty()) {
+      Json grids = Json::array();
+      for (std::size_t j = 0; j < std::min(kListedGrids, kernel.grids.size()); ++j)
+        grids.push(change_json(Json::object({{"grid", analytics::tracediff::to_string(kernel.grids[j].grid)}}), kernel.grids[j]));
+      row.set("grid_count", kernel.grids.size()).set("grids", std::move(grids));
+    }
+    list.push(std::move(row));
   }
   return Json::object({{"delta_ns", difference.delta_ns},
                        {"kernel_count", difference.kernels.size()},

@@ -18,6 +18,7 @@ class DecidedKernel : public testing::Test {
     one.a.mean_ns = one.a.per_step_ns = a_ns;
     one.b.mean_ns = one.b.per_step_ns = b_ns;
     one.delta_ns = one.time_part_ns = b_ns - a_ns;
+    if (a_ns > 0) one.call_ratio = b_ns / a_ns - 1;
     one.verdict = verdict;
     if (verdict != CallVerdict::unknown) one.p_holm = 0.001;
     difference_.kernels.push_back(one);
@@ -56,6 +57,22 @@ TEST_F(DecidedKernel, NoneWhereKernelsChangedInBothDirections) {
   kernel("gemm", 1e6, 2e6, CallVerdict::slower);
   kernel("conv", 2e6, 1.2e6, CallVerdict::faster);
   EXPECT_FALSE(found());
+}
+TEST_F(DecidedKernel, NamesTheGridOfAKernelWithSeveral) {
+  kernel("gemm", 3e6, 3.4e6, CallVerdict::slower);
+  auto& gemm = difference_.kernels.back();
+  analytics::tracediff::GridChange slow, same;
+  slow.grid = {264, 1, 1};
+  slow.a.mean_ns = 1e6, slow.b.mean_ns = 1.4e6, slow.call_ratio = 0.4, slow.time_part_ns = 0.4e6;
+  slow.verdict = CallVerdict::slower;
+  same.grid = {33, 1, 1};
+  same.verdict = CallVerdict::not_significant;
+  gemm.grids = {slow, same};
+  const auto cause = found();
+  ASSERT_TRUE(cause);
+  EXPECT_NE(cause->cause.find("gemm at grid 264x1x1: 1.40 ms per call instead of 1.00 ms (+40.0 %)"), std::string::npos)
+      << cause->cause;
+  EXPECT_EQ(cause->details["causes"].items()[0]["grid"].text(), "264x1x1");
 }
 TEST_F(DecidedKernel, NoneWithoutKernels) { EXPECT_FALSE(found()); }
 

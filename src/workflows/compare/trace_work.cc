@@ -25,6 +25,14 @@ struct Span {
   std::size_t step = 0;
 };
 
+// Zeros where it is not recorded, or larger than any device takes.
+analytics::tracediff::Grid grid_of(const trace::KernelRow& row) {
+  constexpr std::int64_t kMax = UINT32_MAX;
+  const std::int64_t x = row.grid_x.value_or(0), y = row.grid_y.value_or(1), z = row.grid_z.value_or(1);
+  if (x <= 0 || y <= 0 || z <= 0 || x > kMax || y > kMax || z > kMax) return {};
+  return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(z)};
+}
+
 core::Result<Windows> step_windows(const std::string& path, trace::NameTable& names) {
   Windows windows;
   AACO_ASSIGN(const auto rows, tracelake::read_table<trace::IterationRow>(path, names));
@@ -60,7 +68,7 @@ class Collector {
       work_.cut = true;
       return;
     }
-    work_.steps[*step].push_back({work_.names.text(row.name), duration});
+    work_.steps[*step].push_back({work_.names.text(row.name), duration, grid_of(row)});
     scatters_[{row.name.value, row.grid_x.value_or(0) * row.grid_y.value_or(1) * row.grid_z.value_or(1)}].add(
         static_cast<double>(duration));
     spans_.push_back({device(row.rank, row.device), row.start_ns, row.end_ns, *step});

@@ -9,6 +9,7 @@
 #include "core/numbers.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/headline_cause.h"
+#include "workflows/explain/one_device.h"
 #include "workflows/explain/outside_work.h"
 
 namespace aaco::workflows {
@@ -189,10 +190,20 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
       analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
   if (!found) return std::nullopt;
   if (auto none = unrecorded_steps(found->class_id, span_ns, judged_ns, whole_ns)) return none;
+  if (found->class_id == "host_waiting" || found->class_id == "launch_bound")
+    if (const auto text = may_be_one_device(manifest.outcome.gpu["gpus"], gpu, manifest.outcome.files, metrics))
+      return GpuJudgement{analytics::bottleneck::without_timeline(*text),
+                          {},
+                          Json::object({{"id", "device-unclear"},
+                                        {"title", *text},
+                                        {"remedy",
+                                         "profile all processes of the GPU in one trace (rocprofv3 or Nsight Systems), "
+                                         "or import each process's trace alone"}})};
   GpuFacts facts = facts_of(gpu, metrics, rows, names);
   facts.pinned_ratio = pinned_ratio(manifest);
   facts.straggler = manifest.outcome.gpu["straggler"]["rank"].as_i64();
   facts.steps_ns = whole_ns;
+  facts.session = manifest.id.text;
   const bool unknown_kernels =
       found->class_id == analytics::bottleneck::kInconclusive || found->class_id == analytics::bottleneck::kDeviceBusy;
   Json cause = headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], judged_ns);

@@ -113,5 +113,30 @@ TEST(JudgeGpu, SessionsWithoutGpuWorkAreNotJudged) {
   EXPECT_FALSE(unmeasured.judge());
 }
 
+// A process on device 0 with its times, as profilers that count the devices each process sees tell them.
+Json of_process(std::int64_t rank, std::int64_t first_ns, std::int64_t last_ns, double waiting, std::int64_t collectives = 0) {
+  Json one = gpu(0, 1 - waiting, 0, waiting);
+  one.set("rank", rank).set("metric_device", rank).set("first_ns", first_ns).set("last_ns", last_ns);
+  return one.set("collective_count", collectives);
+}
+
+TEST(JudgeGpu, TwoProcessesOnOneDeviceNumberMayShareAGpu) {
+  const auto found = Trace().add(of_process(0, 0, 1000, 0.02), 980).add(of_process(1, 0, 1000, 0.8), 200).judge();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bottleneck.class_id, "inconclusive");
+  EXPECT_EQ(found->cause["id"].text(), "device-unclear");
+  EXPECT_TRUE(found->recommendations.empty());
+}
+TEST(JudgeGpu, ProcessesAfterEachOtherShareNothing) {
+  const auto found = Trace().add(of_process(0, 0, 1000, 0.02), 980).add(of_process(1, 5000, 6000, 0.8), 200).judge();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bottleneck.class_id, "host_waiting");
+}
+TEST(JudgeGpu, RanksOfAJobHaveTheirOwnGpus) {
+  const auto found = Trace().add(of_process(0, 0, 1000, 0.02, 5), 980).add(of_process(1, 0, 1000, 0.8, 5), 200).judge();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bottleneck.class_id, "host_waiting");
+}
+
 }  // namespace
 }  // namespace aaco::workflows
