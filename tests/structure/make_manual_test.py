@@ -35,7 +35,7 @@ class MakeManual(trees.TreeTest):
         self.assertEqual(self.synopsis('aaco-lab'),
                          '.B aaco lab\n[OPTIONS] SUBCOMMAND\n.br\n.B aaco lab inject\n[OPTIONS] fault [run...]\n')
 
-    def test_a_program_of_its_own_is_named_first(self):
+    def test_the_program_of_the_agent_is_named_first(self):
         self.assertEqual(self.synopsis('aaco-agent'), '.B aaco\\-agent\n[OPTIONS]\n.br\n.B aaco agent\n[OPTIONS]\n')
 
 
