@@ -26,13 +26,16 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libaaco${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "aaco (= ${PROJECT_VERSION})") # its data and DuckDB
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/triggers)
-set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "AACO measures a model or any program on CPUs and GPUs, shows where its time went and why it changed,
-and predicts it on other hardware. Numbers have confidence intervals, lost data is counted.")
-set(CPACK_COMPONENT_AGENT_DESCRIPTION "Agent of AACO for the nodes of a fleet: it samples CPUs and GPUs and sends their telemetry to ClickHouse.
-It needs no other package of AACO. /etc/aaco/fleet.yaml names the fleet; the service is enabled by hand.")
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "AACO measures a model or any program on CPUs and GPUs, shows where its time
+went and why it changed, and predicts it on other hardware. Numbers have
+confidence intervals, lost data is counted.")
+set(CPACK_COMPONENT_AGENT_DESCRIPTION "Agent of AACO for the nodes of a fleet: it samples CPUs and GPUs and sends
+their telemetry to ClickHouse. It needs no other package of AACO.
+/etc/aaco/fleet.yaml names the fleet; the service is enabled by hand.")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "AACO as a C++ library: everything that the program does.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers and CMake package of the C++ library of AACO.")
-set(CPACK_COMPONENT_PYTHON_DESCRIPTION "AACO for Python and notebooks: runs, sessions, tables as pandas, NumPy and Arrow, comparisons.")
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION "AACO for Python and notebooks: runs, sessions, comparisons, and tables as
+pandas, NumPy and Arrow.")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-aaco)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "aaco (= ${PROJECT_VERSION}), ${AACO_MODULE_PYTHON_DEPENDS}")
