@@ -47,9 +47,10 @@ def measure(options, folder):
         timed(push, env=environment)
         rows = int(first.sql('SELECT count() FROM all_fleet_minutes', database='fleet'))
         prepared = folder / 'rows.tsv'
-        prepared.write_text(first.sql('SELECT * FROM all_fleet_minutes FORMAT TabSeparated', database='fleet'))
-        client = [shutil.which('clickhouse-client'), '--host', '127.0.0.1', '--port', str(first.tcp), '--database', 'fleet',
-                  '--insert_distributed_sync', '1', '--query', 'INSERT INTO all_fleet_minutes FORMAT TabSeparated']
+        reach = [shutil.which('clickhouse-client'), '--host', '127.0.0.1', '--port', str(first.tcp), '--database', 'fleet']
+        with open(prepared, 'wb') as file:
+            subprocess.run([*reach, '--query', 'SELECT * FROM all_fleet_minutes FORMAT TabSeparated'], stdout=file, check=True)
+        client = [*reach, '--insert_distributed_sync', '1', '--query', 'INSERT INTO all_fleet_minutes FORMAT TabSeparated']
         ours, theirs = [], []
         for _ in range(options.rounds):
             ours.append(timed(push, env=environment))
