@@ -66,6 +66,7 @@ struct Load {
   bool itl_known = false;
   std::optional<double> tokens_per_chunk;
   std::int64_t tokens_unknown = 0;  // complete requests without a token count
+  std::int64_t reasoning_unsent = 0;  // complete requests with tokens of a reasoning that was not sent, which do not count
   std::int64_t usage_rejected = 0;  // complete requests whose usage contradicts max_tokens, the content or the chunks
   std::string usage_example;        // how, of the first of them
   std::int64_t retries = 0;         // of all requests

@@ -43,6 +43,7 @@ struct RequestRecord {
   std::int64_t content_chunks = 0, content_bytes = 0;
   std::int64_t held_ns = 0;  // without [DONE]: from the end of the answer to that of the response
   bool tool_call = false;    // the content has arguments of one
+  bool reasoning = false;    // and text of reasoning
   std::int64_t retries = 0, reconnects = 0;
   std::optional<std::int64_t> server_prompt_ns, server_decode_ns;
 };

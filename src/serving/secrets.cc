@@ -181,6 +181,17 @@ std::vector<std::string> secrets_of(const Target& target) {
   return secrets;
 }
 
+std::string without_whole_secrets(std::string text, const std::vector<std::string>& secrets) {
+  std::vector<std::string> longest_first = secrets;
+  std::sort(longest_first.begin(), longest_first.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  for (const std::string& secret : longest_first) {
+    if (secret.size() < kShortestSecret) continue;
+    for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at + kRemovedSecret.size()))
+      text.replace(at, secret.size(), kRemovedSecret);
+  }
+  return text;
+}
+
 std::string without_secrets(std::string message, const std::vector<std::string>& secrets, std::string_view body) {
   message.resize(std::min(message.size(), kMaxMessage));
   const Plain plain = plain_of(message);

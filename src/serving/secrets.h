@@ -16,6 +16,9 @@ inline constexpr std::string_view kRemovedSecret = "(removed)";
 // characters stay: they cannot be told from other text. Cut to 2,000 characters.
 std::string without_secrets(std::string message, const std::vector<std::string>& secrets, std::string_view body);
 
+// Text that is no message, such as the id of a model, without each secret as a whole, in its own case. The same limit of length.
+std::string without_whole_secrets(std::string text, const std::vector<std::string>& secrets);
+
 // The secret parts of a header's value: "Bearer KEY" has KEY, "Basic dTpw" also the password in it.
 std::vector<std::string> secrets_of_header(std::string_view value);
 // Of all headers, and of the proxy's credentials.

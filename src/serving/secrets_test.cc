@@ -57,5 +57,13 @@ TEST(Secrets, OfATarget) {
   EXPECT_EQ(secrets_of(target), (std::vector<std::string>{"dXNlcjpwYXNz", "pass", "sk-abc", "k"}));
 }
 
+TEST(WholeSecrets, AreRemovedEverywhere) {
+  EXPECT_EQ(without_whole_secrets("sk-abcdef/x-sk-abcdef", {"sk-abcdef"}), "(removed)/x-(removed)");
+}
+TEST(WholeSecrets, TheLongestGoesFirst) { EXPECT_EQ(without_whole_secrets("abcdefgh", {"abcd", "abcdefgh"}), "(removed)"); }
+TEST(WholeSecrets, PartsOfThemStay) { EXPECT_EQ(without_whole_secrets("llama-7b", {"llama-team"}), "llama-7b"); }
+TEST(WholeSecrets, ShortOnesStay) { EXPECT_EQ(without_whole_secrets("a-b", {"a", ""}), "a-b"); }
+TEST(WholeSecrets, LongTextStaysWhole) { EXPECT_EQ(without_whole_secrets(std::string(5000, 'x'), {"abcd"}).size(), 5000U); }
+
 }  // namespace
 }  // namespace aaco::serving

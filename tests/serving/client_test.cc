@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, CompleteAnswer,
                                          Good{"gzip", 4}, Good{"slow_headers", 4}, Good{"sized", 4}, Good{"tools", 1},
                                          Good{"continuous", 3}, Good{"crlf", 4}, Good{"cr", 4}, Good{"empty_first", 4},
                                          Good{"no_done", 4}, Good{"no_usage", 4}, Good{"late_eof", 4}, Good{"closing", 4},
-                                         Good{"continue", 4}, Good{"long_line", 1}),
+                                         Good{"continue", 4}, Good{"long_line", 1}, Good{"long_second", 2}),
                          [](const auto& one_case) { return std::string(one_case.param.scenario); });
 
 struct Bad {

@@ -138,6 +138,13 @@ void line_of(Peer& peer, std::size_t mebibytes) {
   finish(peer);
 }
 void long_line(Peer& peer) { line_of(peer, 10); }
+// A small event, and one of megabytes after it: the time between them is the client's own.
+void long_second(Peer& peer) {
+  peer.stream_header();
+  peer.event(content("a"), 1);
+  peer.event(content(std::string(std::size_t{10} << 20, 'x')), 1);
+  finish(peer);
+}
 void oversized_line(Peer& peer) { line_of(peer, 20); }
 
 // Content-Length instead of chunks.
@@ -185,6 +192,7 @@ const Named kScenarios[] = {
     {"gzip", zipped},
     {"slow_headers", slow_headers},
     {"long_line", long_line},
+    {"long_second", long_second},
     {"oversized_line", oversized_line},
     {"sized", sized},
     {"tools", tools},

@@ -72,10 +72,10 @@ std::optional<std::string> moved(std::string_view name, const std::optional<stat
 // The reason, where so many events took the client so long to read and parse that the quantile may be theirs. A window of the
 // samples tells of its longest event only, so that events of several requests in one count once.
 std::optional<std::string> read_long(std::string_view name, const std::optional<stats::Quantile>& result, double probability,
-                                     const Load& load, std::vector<double> events) {
+                                     std::int64_t count, std::vector<double> events) {
   if (!result) return std::nullopt;
   std::sort(events.begin(), events.end(), std::greater<>());
-  const auto beyond = static_cast<std::size_t>((1 - probability) * static_cast<double>(load.complete));
+  const auto beyond = static_cast<std::size_t>((1 - probability) * static_cast<double>(count));
   if (beyond >= events.size() || !matters(events[beyond], *result)) return std::nullopt;
   return fmt::format("the client took {} to read and parse single events, which may have moved {} ({}) by as much",
                      core::format_duration(events[beyond]), name, core::format_duration(result->value));
@@ -124,10 +124,14 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
     limit.reasons.push_back(fmt::format("the client's thread waited for a CPU {} of the time, longer than it ran ({})",
                                         core::format_percent(*limit.run_queue_ratio),
                                         core::format_percent(limit.cpu_ratio.value_or(0))));
+  const auto& gaps = load.inter_chunk;  // ITL is them, divided by their tokens
   for (auto reason :
        {moved("the median TTFT", load.ttft.p50, 0.5, load, lags), moved("the TTFT P99", load.ttft.p99, 0.99, load, lags),
-        read_long("the median TTFT", load.ttft.p50, 0.5, load, state.event_own_ns),
-        read_long("the TTFT P99", load.ttft.p99, 0.99, load, state.event_own_ns)})
+        read_long("the median TTFT", load.ttft.p50, 0.5, load.complete, state.event_own_ns),
+        read_long("the TTFT P99", load.ttft.p99, 0.99, load.complete, state.event_own_ns),
+        read_long("the median gap between chunks", gaps.p50, 0.5, gaps.count, state.event_own_ns),
+        read_long("the P95 of the gaps between chunks", gaps.p95, 0.95, gaps.count, state.event_own_ns),
+        read_long("the P99 of the gaps between chunks", gaps.p99, 0.99, gaps.count, state.event_own_ns)})
     if (reason) limit.reasons.push_back(*std::move(reason));
   limit.limited = !limit.reasons.empty();
   if (busy > kBusyClient) limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;

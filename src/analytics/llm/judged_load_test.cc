@@ -146,5 +146,28 @@ TEST(Client, OneLongEventDidNotMoveTheMedian) {
       judge_client(load, {.loop_lag_ns = {}, .cpu_ratio = {0.1}, .run_queue_ratio = {}, .event_own_ns = {100e6}}).limited);
 }
 
+Load load_of_gaps(std::size_t count, double gap_ms) {
+  Load load;
+  load.complete = 20;
+  load.inter_chunk = stats::summarize(std::vector<double>(count, gap_ms * kMs));
+  return load;
+}
+TEST(Client, LongEventsOfMostGapsMovedTheirMedian) {
+  const OwnLimit limit = judge_client(load_of_gaps(20, 100), {.loop_lag_ns = {}, .event_own_ns = std::vector<double>(15, 60e6)});
+  ASSERT_TRUE(limit.limited);
+  EXPECT_NE(limit.reasons.front().find("median gap"), std::string::npos) << limit.reasons.front();
+}
+TEST(Client, LongEventsOfFewGapsMovedTheirP99Only) {
+  const OwnLimit limit = judge_client(load_of_gaps(1000, 100), {.loop_lag_ns = {}, .event_own_ns = std::vector<double>(15, 60e6)});
+  ASSERT_EQ(limit.reasons.size(), 1U);
+  EXPECT_NE(limit.reasons.front().find("P99 of the gaps"), std::string::npos) << limit.reasons.front();
+}
+TEST(Client, ShortEventsBesideLongGapsAreNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of_gaps(20, 2000), {.loop_lag_ns = {}, .event_own_ns = std::vector<double>(20, 60e6)}).limited);
+}
+TEST(Client, EventsFewerThanBeyondTheQuantileMoveNoGap) {
+  EXPECT_FALSE(judge_client(load_of_gaps(2000, 100), {.loop_lag_ns = {}, .event_own_ns = std::vector<double>(15, 60e6)}).limited);
+}
+
 }  // namespace
 }  // namespace aaco::analytics::llm

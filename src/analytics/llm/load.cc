@@ -178,9 +178,13 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     complete.emplace(row.request, &row);
     load.without_output += row.content_chunks == 0 ? 1 : 0;
     load.tokens_unknown += row.output_tokens ? 0 : 1;
-    if (row.detail.value != 0 && ++load.usage_rejected == 1) load.usage_example = names.text(row.detail);
     tokens += row.output_tokens.value_or(0);
     token_chunks += row.output_tokens ? row.content_chunks : 0;
+    if (row.detail.value == 0) continue;
+    if (row.output_tokens && names.text(row.token_source) == "usage")
+      ++load.reasoning_unsent;
+    else if (++load.usage_rejected == 1)
+      load.usage_example = names.text(row.detail);
   }
   load.complete = static_cast<std::int64_t>(complete.size());
   load.requests -= load.cancelled;

@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/json.h"
+#include "core/strings.h"
 #include "serving/client/reply_text.h"
 #include "serving/usage.h"
 
@@ -15,6 +16,9 @@ namespace {
 constexpr std::size_t kMaxErrorBody = 64 << 10;  // what is kept of a reply that is no stream
 constexpr std::size_t kMaxDetail = 300;
 constexpr std::string_view kExpected = "an event stream";
+
+// Finish reasons of an answer that the server could not end (SGLang and vLLM: abort, gateways: error).
+bool gave_up(std::string_view finish_reason) { return finish_reason == "error" || finish_reason == "abort"; }
 
 }  // namespace
 
@@ -116,6 +120,7 @@ void Exchange::take_chunk(const Chunk& chunk, std::int64_t time_ns) {
     ++record_.content_chunks;
     record_.content_bytes += chunk.bytes;
     record_.tool_call = record_.tool_call || chunk.kind == ChunkKind::tool_call;
+    record_.reasoning = record_.reasoning || chunk.kind == ChunkKind::reasoning;
     answer_ += chunk.text;
   }
   if (!chunk.finish_reason.empty()) record_.finish_reason = chunk.finish_reason;
@@ -138,7 +143,7 @@ void Exchange::conclude(std::int64_t time_ns, bool cut) {
   if (!cut && !is_stream_)
     return end(Outcome::protocol, describe_reply(200, response_.content_type(), body_, kExpected), time_ns);
   // Without [DONE] an answer that gave its reason to finish is whole, and ended with its last content.
-  if (!record_.finish_reason.empty()) {
+  if (!record_.finish_reason.empty() || (!cut && core::trim(stream_.unfinished()) == kDone)) {
     const std::int64_t ended_ns = record_.last_token_ns.value_or(time_ns);
     record_.held_ns = time_ns - ended_ns;
     return end(Outcome::ok, {}, ended_ns);
@@ -174,6 +179,10 @@ void Exchange::abort(Outcome outcome, const std::string& why, std::int64_t now_n
 void Exchange::end(Outcome outcome, std::string detail, std::int64_t time_ns) {
   if (ended_) return;
   ended_ = true;
+  if (outcome == Outcome::ok && gave_up(record_.finish_reason)) {
+    outcome = Outcome::stream_error;
+    detail = fmt::format("the server ended the answer with finish reason '{}'", record_.finish_reason);
+  }
   record_.outcome = outcome;
   if (!detail.empty()) detail = host_.cleaned(std::move(detail), work_);
   detail.resize(std::min(detail.size(), kMaxDetail));

@@ -67,7 +67,7 @@ std::vector<hardware::Fact> subject_of(const LlmPlan& plan) {
                                             : "prompts from a file";
   if (!plan.prefix.empty()) shapes += fmt::format(", shared prefix of {} bytes", plan.prefix.size());
   if (plan.turns > 1) shapes += fmt::format(", {} turns", plan.turns);
-  return {{"mode", "llm"}, {"model.hash", plan.body.model}, {"input_shapes", shapes},
+  return {{"mode", "llm"}, {"model.hash", shown(plan.body.model, plan)}, {"input_shapes", shapes},
           {"load", load},  {"slo", to_string(plan.slo)},    {"seed", std::to_string(plan.body.seed)}};
 }
 
@@ -119,8 +119,8 @@ void store_outcome(const ReadyLoad& ready, const LoadWatch& watch, const std::ve
   std::int64_t connections = 0;
   for (const RanLevel& level : levels) connections += level.outcome.connections;
   trace::Outcome& stored = draft.manifest().outcome;
-  stored.model = ready.plan.body.model;
-  stored.llm = Json::object({{"url", ready.plan.target.url()},
+  stored.model = shown(ready.plan.body.model, ready.plan);
+  stored.llm = Json::object({{"url", shown(ready.plan.target.url(), ready.plan)},
                              {"connections", connections},
                              {"server_process_id", watch.server()},
                              {"summary", summary.sentence}});
@@ -162,9 +162,11 @@ void take_latency(trace::Metrics& metrics, const trace::Metrics& of_level) {
     }
 }
 
-core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& services) {
+core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& asked) {
+  Services services = asked;
   if (!request.observe.empty()) AACO_TRY(check_observed(request.observe, services));
   AACO_ASSIGN(ReadyLoad ready, connect(request, services));
+  for (std::string& word : services.command_line) word = shown(std::move(word), ready.plan);
   AACO_ASSIGN(LoadWatch watch, LoadWatch::find(ready.plan, request, services));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("llm", request.tag, to_json(request, ready.plan), services));
   LiveRecord live(services.paths.sessions, draft.manifest(), "language-model server");

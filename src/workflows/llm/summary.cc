@@ -78,6 +78,7 @@ Json to_json(const Load& load, const OwnLimit& client) {
                            {"without_output", load.without_output},
                            {"duration_s", load.duration_s},
                            {"tokens_unknown", load.tokens_unknown}});
+  if (load.reasoning_unsent > 0) out.set("reasoning_unsent", load.reasoning_unsent);
   if (load.usage_rejected > 0) out.set("usage_rejected", load.usage_rejected);
   if (load.retries > 0) out.set("retries", load.retries);
   if (load.reconnects > 0) out.set("reconnects", load.reconnects);
@@ -139,6 +140,13 @@ void warn(LlmSummary& summary, const Load& load) {
   for (const std::string& drift : load.drifts)
     summary.warnings.push_back({"llm.drift", fmt::format("{}: {}", load.name, drift),
                                 "the figures are of both halves together: look at the latency over time, or use a lower load"});
+  if (load.reasoning_unsent > 0)
+    summary.warnings.push_back(
+        {"llm.reasoning_unsent",
+         fmt::format("{}: {} of {} responses have tokens of a reasoning that the server did not send: TPOT, ITL and token "
+                     "throughput are of the tokens that it sent",
+                     load.name, load.reasoning_unsent, load.complete),
+         ""});
   if (load.usage_rejected > 0)
     summary.warnings.push_back({"llm.usage",
                                 fmt::format("{}: the usage of {} of {} responses is impossible and was not used: {}", load.name,

@@ -56,6 +56,11 @@ core::Result<SessionOutcome> measure_llm(const LlmSide& side, const Services& se
   return std::move(outcome.session);
 }
 
+core::Result<std::vector<hardware::Fact>> facts_of(const LlmSide& side, const Services& services) {
+  if (const auto* model = std::get_if<LlmModelRequest>(&side)) return llm_model_facts(*model);
+  return llm_facts(std::get<LlmRequest>(side), services);
+}
+
 bool is_llm_request(const Json& document) {
   return !document["url"].text().empty() || document["output_tokens"].as_i64().has_value();
 }
