@@ -80,7 +80,8 @@ TEST(Chunk, UnknownObjectIsOther) { EXPECT_EQ(kind(R"({"hello":1})"), ChunkKind:
 TEST(Chunk, ChoicesOfWrongTypeAreIgnored) { EXPECT_EQ(kind(R"({"choices":[1,"x",null]})"), ChunkKind::other); }
 TEST(Chunk, RefusalIsOutput) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"refusal":"No."}}]})"), ChunkKind::content); }
 TEST(Chunk, ContentInParts) {
-  const Chunk chunk = read(R"({"choices":[{"delta":{"content":[{"type":"text","text":"ab"},1,{"type":"image"},{"text":"c"}]}}]})");
+  const Chunk chunk =
+      read(R"({"choices":[{"delta":{"content":[{"type":"text","text":"ab"},1,{"type":"image"},{"text":"c"}]}}]})");
   EXPECT_EQ(chunk.kind, ChunkKind::content);
   EXPECT_EQ(chunk.bytes, 3);
 }
@@ -100,9 +101,7 @@ TEST(Chunk, DoneWithSpaceAround) { EXPECT_EQ(kind(" [DONE] "), ChunkKind::done);
 TEST(Chunk, NoNumbersOfPython) {
   EXPECT_EQ(kind(R"({"x":[NaN,Infinity,-Infinity],"choices":[{"delta":{"content":"NaN"}}]})"), ChunkKind::content);
 }
-TEST(Chunk, HalfOfASurrogatePair) {
-  EXPECT_EQ(kind(R"({"choices":[{"delta":{"content":"\ud83d"}}]})"), ChunkKind::content);
-}
+TEST(Chunk, HalfOfASurrogatePair) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"content":"\ud83d"}}]})"), ChunkKind::content); }
 TEST(Chunk, RefusesText) { EXPECT_TRUE(refused("hello")); }
 TEST(Chunk, RefusesArray) { EXPECT_TRUE(refused("[1]")); }
 TEST(Chunk, RefusesCutJson) { EXPECT_TRUE(refused(R"({"choices":[{"delta)")); }

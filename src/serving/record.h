@@ -61,8 +61,9 @@ struct SocketWaits {
   std::optional<std::int64_t> read_lag_ns;    // bytes waited in the kernel until they were read
   std::optional<std::int64_t> write_wait_ns;  // a request waited for room in the socket
   std::optional<std::int64_t> tls_record_ns;  // a part of a TLS record waited for its end
-  std::optional<std::int64_t> event_own_ns;   // the client read and parsed one event, from its first byte to its end
-  std::optional<std::int64_t> tls_own_ns;     // of a handshake: the server's bytes in the kernel, and the client's computing
+  // The client read and parsed one event, from its first byte to its end: until the first token, and after it.
+  std::optional<std::int64_t> event_own_ns, gap_own_ns;
+  std::optional<std::int64_t> tls_own_ns;  // of a handshake: the server's bytes in the kernel, and the client's computing
 };
 
 // The client's own state over one window of the load.

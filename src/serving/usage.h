@@ -19,7 +19,8 @@ std::string usage_contradiction(const RequestRecord& record);
 // Tokens of a reasoning of which the server sent nothing count in its usage: the rest, where that is possible, is what was sent.
 std::optional<std::int64_t> tokens_sent(const RequestRecord& record);
 
-// Of a complete answer: tokens that were not sent are left out, and `detail` says so; a count that cannot be right is removed, and `detail` says why.
+// Of a complete answer: tokens that were not sent are left out, and `detail` says so; a count that cannot be right is removed,
+// and `detail` says why.
 void check_usage(RequestRecord& record);
 
 }  // namespace aaco::serving

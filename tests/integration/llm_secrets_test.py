@@ -7,6 +7,7 @@ import unittest
 import program
 
 KEY, HEADER, PROMPT, PIN = 'sk-live-0123456789abcdef', 'tenant-4f9d2c', 'my "password" is\nhunter2 für immer', 'pin 4711'
+PROXY = 'proxy-pw-77'
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -33,6 +34,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         echo = f'{self.headers["Authorization"]} {self.headers["X-Tenant"]}'
+        if 'ids' in self.path: return self.reply(200, 'application/json', json.dumps({'data': [{'id': f'org/{KEY}/{PROXY}'}]}))
         if 'list' in self.path: return self.reply(403, 'application/json', json.dumps({'error': {'message': 'refused ' + echo}}))
         self.reply(404, 'text/plain', echo)
 
@@ -40,6 +42,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
         way = self.path.split('/')[1]
         count = self.served[way] = self.served.get(way, 0) + 1
+        if 'ids' in way or 'ids' in self.path: return self.answer()
         if way == 'completion_limit':
             if 'max_tokens' in body:
                 return self.reply(400, 'application/json', json.dumps({'error': {'message': "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}))
@@ -114,6 +117,21 @@ class Secrets(program.ProgramTest):
         outcome = self.secret('list')
         self.refused(outcome, 3, 'cannot list the models', '(removed)')
         self.clean(outcome.errors, 'list')
+
+    def test_model_id_that_repeats_secrets(self):
+        # The server is its own proxy, so that the password of the proxy is one of the secrets.
+        proxy = f'http://user:{PROXY}@127.0.0.1:{self.server.server_address[1]}'
+        options = ('llm', '--url', 'http://server.test/ids/v1', '--no-telemetry', '--server-metrics', 'off', '--api-key-file', self.folder / 'key',
+                   '--requests', 2, '--output-tokens', 2)
+        for more in ((), ('--model', f'org/{KEY}/{PROXY}')):
+            for output in ((), ('--json',)):
+                outcome = self.aaco(*options, *more, *output, http_proxy=proxy, HTTP_PROXY=proxy, no_proxy='')
+                self.assertEqual(outcome.code, 0, outcome.errors)
+                self.assertIn('org/(removed)/(removed)', outcome.output)
+                for secret in (KEY, PROXY): self.assertNotIn(secret, outcome.output + outcome.errors)
+        for path in self.lake.rglob('*'):
+            if path.is_file():
+                for secret in (KEY, PROXY): self.assertNotIn(secret.encode(), path.read_bytes(), path)
 
     def test_key_with_control_characters(self):
         for key in ('sk-a\x01b', 'sk-a b', 'sk-a\n\n', ' sk-a', 'sk-ä', 'sk-a\0b'):

@@ -102,6 +102,7 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
     if (metric == "client.write_wait_ns") state.write_wait_ns.push_back(row.value);
     if (metric == "client.tls_record_wait_ns") state.tls_record_wait_ns.push_back(row.value);
     if (metric == "client.event_own_ns") state.event_own_ns.push_back(row.value);
+    if (metric == "client.gap_own_ns") state.gap_own_ns.push_back(row.value);
     if (metric == "client.tls_own_ns") state.tls_own_ns.push_back(row.value);
   }
   return state;
@@ -109,6 +110,8 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
 
 OwnLimit judge_client(const Load& load, const OwnState& state) {
   OwnLimit limit{.cpu_ratio = mean(state.cpu_ratio), .run_queue_ratio = mean(state.run_queue_ratio)};
+  for (const auto* events : {&state.event_own_ns, &state.gap_own_ns})
+    for (const double own : *events) limit.event_own_max_ns = std::max(own, limit.event_own_max_ns.value_or(0));
   std::vector<double> lags = state.loop_lag_ns;
   std::sort(lags.begin(), lags.end());
   if (!lags.empty()) {
@@ -129,9 +132,9 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
        {moved("the median TTFT", load.ttft.p50, 0.5, load, lags), moved("the TTFT P99", load.ttft.p99, 0.99, load, lags),
         read_long("the median TTFT", load.ttft.p50, 0.5, load.complete, state.event_own_ns),
         read_long("the TTFT P99", load.ttft.p99, 0.99, load.complete, state.event_own_ns),
-        read_long("the median gap between chunks", gaps.p50, 0.5, gaps.count, state.event_own_ns),
-        read_long("the P95 of the gaps between chunks", gaps.p95, 0.95, gaps.count, state.event_own_ns),
-        read_long("the P99 of the gaps between chunks", gaps.p99, 0.99, gaps.count, state.event_own_ns)})
+        read_long("the median gap between chunks", gaps.p50, 0.5, gaps.count, state.gap_own_ns),
+        read_long("the P95 of the gaps between chunks", gaps.p95, 0.95, gaps.count, state.gap_own_ns),
+        read_long("the P99 of the gaps between chunks", gaps.p99, 0.99, gaps.count, state.gap_own_ns)})
     if (reason) limit.reasons.push_back(*std::move(reason));
   limit.limited = !limit.reasons.empty();
   if (busy > kBusyClient) limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;

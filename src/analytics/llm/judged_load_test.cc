@@ -153,20 +153,21 @@ Load load_of_gaps(std::size_t count, double gap_ms) {
   return load;
 }
 TEST(Client, LongEventsOfMostGapsMovedTheirMedian) {
-  const OwnLimit limit = judge_client(load_of_gaps(20, 100), {.loop_lag_ns = {}, .event_own_ns = std::vector<double>(15, 60e6)});
+  const OwnLimit limit = judge_client(load_of_gaps(20, 100), {.loop_lag_ns = {}, .gap_own_ns = std::vector<double>(15, 60e6)});
   ASSERT_TRUE(limit.limited);
+  EXPECT_EQ(limit.event_own_max_ns, 60e6);
   EXPECT_NE(limit.reasons.front().find("median gap"), std::string::npos) << limit.reasons.front();
 }
 TEST(Client, LongEventsOfFewGapsMovedTheirP99Only) {
-  const OwnLimit limit = judge_client(load_of_gaps(1000, 100), {.loop_lag_ns = {}, .event_own_ns = std::vector<double>(15, 60e6)});
+  const OwnLimit limit = judge_client(load_of_gaps(1000, 100), {.loop_lag_ns = {}, .gap_own_ns = std::vector<double>(15, 60e6)});
   ASSERT_EQ(limit.reasons.size(), 1U);
   EXPECT_NE(limit.reasons.front().find("P99 of the gaps"), std::string::npos) << limit.reasons.front();
 }
 TEST(Client, ShortEventsBesideLongGapsAreNotTheLimit) {
-  EXPECT_FALSE(judge_client(load_of_gaps(20, 2000), {.loop_lag_ns = {}, .event_own_ns = std::vector<double>(20, 60e6)}).limited);
+  EXPECT_FALSE(judge_client(load_of_gaps(20, 2000), {.loop_lag_ns = {}, .gap_own_ns = std::vector<double>(20, 60e6)}).limited);
 }
 TEST(Client, EventsFewerThanBeyondTheQuantileMoveNoGap) {
-  EXPECT_FALSE(judge_client(load_of_gaps(2000, 100), {.loop_lag_ns = {}, .event_own_ns = std::vector<double>(15, 60e6)}).limited);
+  EXPECT_FALSE(judge_client(load_of_gaps(2000, 100), {.loop_lag_ns = {}, .gap_own_ns = std::vector<double>(15, 60e6)}).limited);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ struct Client::State final : Exchange::Host {
   void on_ended(Exchange& exchange) override;
   void on_released(Exchange& exchange, bool reusable) override;
   void on_stale(Exchange& exchange) override;
-  void on_own_time(std::int64_t own_ns) override { poller.note(&SocketWaits::event_own_ns, own_ns); }
+  void on_own_time(OwnWait of, std::int64_t own_ns) override { poller.note(of, own_ns); }
   [[nodiscard]] std::string cleaned(std::string message, const Work& work) const override {
     return without_secrets(std::move(message), secrets, work.body);
   }

@@ -70,10 +70,11 @@ void Exchange::on_open(std::int64_t connect_ns, std::optional<std::int64_t> tls_
 
 void Exchange::on_bytes(std::string_view bytes, std::int64_t time_ns) {
   const std::int64_t began_ns = channel_->reading_since_ns();
+  if (own_ns_ == 0) own_of_ = record_.first_token_ns ? &SocketWaits::gap_own_ns : &SocketWaits::event_own_ns;
   take_bytes(bytes, time_ns);
   own_ns_ += core::monotonic_ns() - began_ns;
   if (stream_.incomplete() && !ended_) return;
-  host_.on_own_time(std::exchange(own_ns_, 0));
+  host_.on_own_time(own_of_, std::exchange(own_ns_, 0));
 }
 
 void Exchange::take_bytes(std::string_view bytes, std::int64_t time_ns) {
@@ -143,9 +144,10 @@ void Exchange::conclude(std::int64_t time_ns, bool cut) {
   if (!cut && !is_stream_)
     return end(Outcome::protocol, describe_reply(200, response_.content_type(), body_, kExpected), time_ns);
   // Without [DONE] an answer that gave its reason to finish is whole, and ended with its last content.
-  if (!record_.finish_reason.empty() || (!cut && core::trim(stream_.unfinished()) == kDone)) {
+  const bool done = !cut && core::trim(stream_.unfinished()) == kDone;  // whose line the server did not end
+  if (done || !record_.finish_reason.empty()) {
     const std::int64_t ended_ns = record_.last_token_ns.value_or(time_ns);
-    record_.held_ns = time_ns - ended_ns;
+    if (!done) record_.held_ns = time_ns - ended_ns;
     return end(Outcome::ok, {}, ended_ns);
   }
   end(Outcome::truncated,

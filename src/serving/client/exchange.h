@@ -28,7 +28,8 @@ class Exchange final : public Channel::Listener {
     // A reused channel was closed by the server before the request arrived there.
     virtual void on_stale(Exchange& exchange) = 0;
     // The client was busy for this long with reading and parsing an event, or what came with it.
-    virtual void on_own_time(std::int64_t own_ns) = 0;
+    using OwnWait = std::optional<std::int64_t> SocketWaits::*;
+    virtual void on_own_time(OwnWait of, std::int64_t own_ns) = 0;
     // A server's message without the secrets of the request.
     [[nodiscard]] virtual std::string cleaned(std::string message, const Work& work) const = 0;
   };
@@ -76,6 +77,7 @@ class Exchange final : public Channel::Listener {
   std::string body_;  // of a response that is no event stream
   std::string answer_, retry_after_;
   std::int64_t started_ns_ = 0, own_ns_ = 0;  // own: of the event that is not complete
+  Host::OwnWait own_of_ = &SocketWaits::event_own_ns;
   bool ended_ = false, released_ = false, is_stream_ = false, reused_ = false;
 };
 

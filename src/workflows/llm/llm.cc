@@ -67,8 +67,12 @@ std::vector<hardware::Fact> subject_of(const LlmPlan& plan) {
                                             : "prompts from a file";
   if (!plan.prefix.empty()) shapes += fmt::format(", shared prefix of {} bytes", plan.prefix.size());
   if (plan.turns > 1) shapes += fmt::format(", {} turns", plan.turns);
-  return {{"mode", "llm"}, {"model.hash", shown(plan.body.model, plan)}, {"input_shapes", shapes},
-          {"load", load},  {"slo", to_string(plan.slo)},    {"seed", std::to_string(plan.body.seed)}};
+  return {{"mode", "llm"},
+          {"model.hash", shown(plan.body.model, plan)},
+          {"input_shapes", shapes},
+          {"load", load},
+          {"slo", to_string(plan.slo)},
+          {"seed", std::to_string(plan.body.seed)}};
 }
 
 void warn_of_cap(const std::vector<RanLevel>& levels, const LlmRequest& request, SessionDraft& draft) {

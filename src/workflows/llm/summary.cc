@@ -30,6 +30,7 @@ Json to_json(const OwnLimit& client) {
   Json out = Json::object({{"limited", client.limited}, {"reasons", Json::texts(client.reasons)}});
   out.set_if("cpu_ratio", client.cpu_ratio).set_if("run_queue_ratio", client.run_queue_ratio);
   out.set_if("loop_lag_p50_ns", client.loop_lag_p50_ns).set_if("loop_lag_p99_ns", client.loop_lag_p99_ns);
+  out.set_if("event_own_max_ns", client.event_own_max_ns);
   return out.set_if("vouched_per_second", client.vouched_per_second);
 }
 
