@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <system_error>
 
 namespace aaco::serving {
 namespace {
@@ -39,8 +40,12 @@ std::size_t take_outside(std::string_view rest, std::string& out) {
       out += "null";
       return name.size();
     }
-  out += rest.front();
-  return 1;
+  const std::string_view number = rest.substr(0, std::min(rest.find_first_not_of("+-.0123456789eE"), rest.size()));
+  double value = 0;
+  const bool beyond = std::from_chars(number.data(), number.data() + number.size(), value).ec == std::errc::result_out_of_range;
+  const std::size_t taken = std::max<std::size_t>(number.size(), 1);
+  out += beyond ? std::string_view("null") : rest.substr(0, taken);
+  return taken;
 }
 
 }  // namespace

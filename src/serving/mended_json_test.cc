@@ -6,6 +6,10 @@ namespace aaco::serving {
 namespace {
 
 TEST(MendedJson, NoNumbersBecomeNull) { EXPECT_EQ(mended_json("[NaN,Infinity,-Infinity,-1]"), "[null,null,null,-1]"); }
+TEST(MendedJson, NumbersBeyondADoubleBecomeNull) {
+  EXPECT_EQ(mended_json("[1e999,-1e999,1e9,-0.5,1.5e-3]"), "[null,null,1e9,-0.5,1.5e-3]");
+  EXPECT_EQ(mended_json(R"({"e":"1e999"})"), R"({"e":"1e999"})");
+}
 TEST(MendedJson, NamesInStringsStay) { EXPECT_EQ(mended_json(R"(["NaN","a\"NaN"])"), R"(["NaN","a\"NaN"])"); }
 TEST(MendedJson, HalvesOfPairsAreReplaced) {
   EXPECT_EQ(mended_json(R"("\ud83d")"), R"("\ufffd")");

@@ -179,6 +179,22 @@ void continuous(Peer& peer) {
   finish(peer);
 }
 
+void gave_up(Peer& peer) {
+  peer.stream_header();
+  tokens(peer);
+  peer.event(R"({"choices":[{"delta":{},"finish_reason":"abort"}]})", 0);
+  peer.event(usage(peer.max_tokens()), 0);
+  peer.event("[DONE]", 0);
+  peer.end();
+}
+// No finish reason, and no end of the last line.
+void unended_done(Peer& peer) {
+  peer.stream_header();
+  tokens(peer);
+  peer.chunk("data: [DONE]");
+  peer.end();
+}
+
 using Scenario = void (*)(Peer&);
 struct Named {
   const char* name;
@@ -193,6 +209,8 @@ const Named kScenarios[] = {
     {"slow_headers", slow_headers},
     {"long_line", long_line},
     {"long_second", long_second},
+    {"gave_up", gave_up},
+    {"unended_done", unended_done},
     {"oversized_line", oversized_line},
     {"sized", sized},
     {"tools", tools},
