@@ -59,6 +59,7 @@ struct Load {
   };
   std::vector<Opened> opened;
   std::vector<double> ttft_of_open_connections;
+  std::vector<double> gap_values;  // between chunks, ascending, ns; some of them, evenly over the load
   stats::Summary ttft, ttft_sent, e2el, e2el_sent, tpot, inter_chunk, client_queue;
   // The gap between two tokens. Where a chunk has several tokens (continuous usage) each has its share of the gap; where every
   // chunk has one token it is the gap between chunks; otherwise unknown.
@@ -115,7 +116,8 @@ struct OwnLimit {
 };
 inline constexpr double kBusyClient = 0.9;      // share of time on or waiting for a CPU above which the loop has no room left
 inline constexpr double kVouchedClient = 0.7;   // and up to which it has
-inline constexpr double kStarvedClient = 0.05;  // share of time waiting for a CPU above which it must not exceed the time on one
+inline constexpr double kStarvedClient = 0.05;  // share of time waiting for a CPU from which a client that waits longer than it
+                                                // runs is starved: what its lag added to the gaps between chunks counts too
 OwnLimit judge_client(const Load& load, const OwnState& state);
 
 // The server within a level: its process, where it runs on this machine and was sampled, and what it says of itself at /metrics.

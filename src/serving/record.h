@@ -41,7 +41,8 @@ struct RequestRecord {
   Usage usage;
   std::string_view token_source = "usage";  // of usage.output_tokens
   std::int64_t content_chunks = 0, content_bytes = 0;
-  std::int64_t held_ns = 0;  // without [DONE]: from the end of the answer to that of the response
+  bool done = false;         // with [DONE]
+  std::int64_t held_ns = 0;  // from the last output or finish reason to [DONE], without it to the end of the response
   bool tool_call = false;    // the content has arguments of one
   bool reasoning = false;    // and text of reasoning
   std::int64_t retries = 0, reconnects = 0;

@@ -119,6 +119,13 @@ TEST(Client, AnswerEndsWithDoneAndNotWithTheConnection) {
   const RequestRecord record = one("late_eof");
   EXPECT_LT(record.end_ns - *record.sent_ns, 250 * kMs);
 }
+TEST(Client, AnswerEndsWithItsFinishReasonAndNotWithALateDone) {
+  const RequestRecord record = one("late_done");
+  EXPECT_TRUE(record.done);
+  EXPECT_GE(record.held_ns, 290 * kMs);
+  EXPECT_GE(record.end_ns, *record.last_token_ns);
+  EXPECT_LT(record.end_ns - *record.sent_ns, 250 * kMs);
+}
 TEST(Client, TokensComeFromUsageAndNotFromChunks) {
   const RequestRecord record = one("merged", 10);
   EXPECT_EQ(record.content_chunks, 4);

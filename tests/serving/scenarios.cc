@@ -248,6 +248,24 @@ const Named kScenarios[] = {
        peer.sleep_until(core::monotonic_ns() + 50'000'000);
        peer.end();
      }},
+    // [DONE] comes late_ms after the finish reason.
+    {"late_done",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       peer.event(kFinish, 0);
+       peer.event(usage(peer.max_tokens()), 0);
+       peer.sleep_until(core::monotonic_ns() + peer.parameter("late_ms", 300) * 1'000'000);
+       peer.event("[DONE]", 0);
+       peer.end();
+     }},
+    {"never_done",
+     [](Peer& peer) {
+       peer.stream_header();
+       tokens(peer);
+       peer.event(kFinish, 0);
+       peer.sleep_until(core::monotonic_ns() + 30'000'000'000);
+     }},
     {"filtered",
      [](Peer& peer) {
        peer.stream_header();

@@ -9,6 +9,7 @@ namespace aaco::analytics::llm {
 namespace {
 
 constexpr double kSteadyShare = 1.0 / 3;
+constexpr std::size_t kMaxGapValues = 10'000;  // of Load::gap_values
 
 double span(std::int64_t from, std::int64_t to) { return static_cast<double>(to - from); }
 
@@ -45,6 +46,15 @@ Gaps gaps_of(const std::unordered_map<std::int64_t, const trace::LlmRequestRow*>
     }
   }
   return gaps;
+}
+
+// At most kMaxGapValues of them at equal steps, ascending.
+std::vector<double> some_of(std::span<const double> values) {
+  const std::size_t step = values.size() / kMaxGapValues + 1;
+  std::vector<double> some;
+  for (std::size_t i = 0; i < values.size(); i += step) some.push_back(values[i]);
+  std::sort(some.begin(), some.end());
+  return some;
 }
 
 struct Window {
@@ -214,6 +224,7 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   load.tpot = stats::summarize(series.tpot);
   load.client_queue = stats::summarize(series.queue);
   load.inter_chunk = stats::summarize(gaps.between_chunks);
+  load.gap_values = some_of(gaps.between_chunks);
   load.itl_known = gaps.tokens_known && !gaps.between_tokens.empty();
   if (load.itl_known) load.itl = stats::summarize(gaps.between_tokens);
   load.duration_s = whole.seconds();

@@ -125,13 +125,21 @@ void Exchange::take_chunk(const Chunk& chunk, std::int64_t time_ns) {
     answer_ += chunk.text;
   }
   if (!chunk.finish_reason.empty()) record_.finish_reason = chunk.finish_reason;
+  if (is_output(chunk.kind) || !chunk.finish_reason.empty()) answered_ns_ = time_ns;
   if (chunk.usage) record_.usage = *chunk.usage;
   if (chunk.server_prompt_ns) record_.server_prompt_ns = chunk.server_prompt_ns;
   if (chunk.server_decode_ns) record_.server_decode_ns = chunk.server_decode_ns;
   host_.on_chunk(*this, chunk, time_ns);
   if (chunk.kind == ChunkKind::error)
     end(Outcome::stream_error, chunk.error.empty() ? "error event in the stream" : chunk.error, time_ns);
-  if (chunk.kind == ChunkKind::done) end(Outcome::ok, {}, time_ns);
+  if (chunk.kind == ChunkKind::done) finish(true, time_ns);
+}
+
+void Exchange::finish(bool done, std::int64_t time_ns) {
+  const std::int64_t ended_ns = answered_ns_.value_or(time_ns);
+  record_.done = done;
+  record_.held_ns = time_ns - ended_ns;
+  end(Outcome::ok, {}, ended_ns);
 }
 
 void Exchange::conclude(std::int64_t time_ns, bool cut) {
@@ -143,13 +151,9 @@ void Exchange::conclude(std::int64_t time_ns, bool cut) {
                describe_reply(*record_.http_status, response_.content_type(), body_, kExpected), time_ns);
   if (!cut && !is_stream_)
     return end(Outcome::protocol, describe_reply(200, response_.content_type(), body_, kExpected), time_ns);
-  // Without [DONE] an answer that gave its reason to finish is whole, and ended with its last content.
-  const bool done = !cut && core::trim(stream_.unfinished()) == kDone;  // whose line the server did not end
-  if (done || !record_.finish_reason.empty()) {
-    const std::int64_t ended_ns = record_.last_token_ns.value_or(time_ns);
-    if (!done) record_.held_ns = time_ns - ended_ns;
-    return end(Outcome::ok, {}, ended_ns);
-  }
+  // The line of [DONE] may have no end. Without it an answer that gave its reason to finish is whole.
+  if (!cut && core::trim(stream_.unfinished()) == kDone) return finish(true, answered_ns_.value_or(time_ns));
+  if (!record_.finish_reason.empty()) return finish(false, time_ns);
   end(Outcome::truncated,
       cut ? "the connection was closed within the stream" : "the stream ended without a finish reason or [DONE]", time_ns);
 }
@@ -175,6 +179,11 @@ void Exchange::on_lost(Outcome kind, const std::string& why, bool orderly, std::
 
 void Exchange::abort(Outcome outcome, const std::string& why, std::int64_t now_ns) {
   end(outcome, why, now_ns);
+  release(false);
+}
+
+void Exchange::stop_waiting(std::int64_t now_ns) {
+  finish(false, now_ns);
   release(false);
 }
 
