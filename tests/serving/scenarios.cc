@@ -39,6 +39,19 @@ void finish(Peer& peer, bool with_usage = true, bool done = true) {
   peer.end();
 }
 
+// The response ends late_ms after the finish reason.
+enum class Done : std::uint8_t { never, at_once, late };
+void end_late(Peer& peer, std::int64_t late_ms, Done done = Done::never) {
+  peer.stream_header();
+  tokens(peer);
+  peer.event(kFinish, 0);
+  peer.event(usage(peer.max_tokens()), 0);
+  if (done == Done::at_once) peer.event("[DONE]", 0);
+  peer.sleep_until(core::monotonic_ns() + peer.parameter("late_ms", late_ms) * 1'000'000);
+  if (done == Done::late) peer.event("[DONE]", 0);
+  peer.end();
+}
+
 void plain(Peer& peer) {
   peer.stream_header();
   peer.event(kRole, 0);
@@ -239,33 +252,10 @@ const Named kScenarios[] = {
        tokens(peer);
        finish(peer, true, false);
      }},
-    {"held",
-     [](Peer& peer) {
-       peer.stream_header();
-       tokens(peer);
-       peer.event(kFinish, 0);
-       peer.event(usage(peer.max_tokens()), 0);
-       peer.sleep_until(core::monotonic_ns() + 50'000'000);
-       peer.end();
-     }},
-    // [DONE] comes late_ms after the finish reason.
-    {"late_done",
-     [](Peer& peer) {
-       peer.stream_header();
-       tokens(peer);
-       peer.event(kFinish, 0);
-       peer.event(usage(peer.max_tokens()), 0);
-       peer.sleep_until(core::monotonic_ns() + peer.parameter("late_ms", 300) * 1'000'000);
-       peer.event("[DONE]", 0);
-       peer.end();
-     }},
-    {"never_done",
-     [](Peer& peer) {
-       peer.stream_header();
-       tokens(peer);
-       peer.event(kFinish, 0);
-       peer.sleep_until(core::monotonic_ns() + 30'000'000'000);
-     }},
+    {"held", [](Peer& peer) { end_late(peer, 50); }},
+    {"late_done", [](Peer& peer) { end_late(peer, 300, Done::late); }},
+    {"late_eof", [](Peer& peer) { end_late(peer, 300, Done::at_once); }},
+    {"never_done", [](Peer& peer) { end_late(peer, 30'000); }},
     {"filtered",
      [](Peer& peer) {
        peer.stream_header();
@@ -308,16 +298,6 @@ const Named kScenarios[] = {
          peer.close_after = true;
        else
          plain(peer);
-     }},
-    {"late_eof",
-     [](Peer& peer) {
-       peer.stream_header();
-       tokens(peer);
-       peer.event(kFinish, 0);
-       peer.event(usage(peer.max_tokens()), 0);
-       peer.event("[DONE]", 0);
-       peer.sleep_until(core::monotonic_ns() + peer.parameter("late_ms", 300) * 1'000'000);
-       peer.end();
      }},
     {"closing",
      [](Peer& peer) {
