@@ -64,6 +64,11 @@ TEST(WholeSecrets, TheLongestGoesFirst) { EXPECT_EQ(without_whole_secrets("abcde
 TEST(WholeSecrets, PartsOfThemStay) { EXPECT_EQ(without_whole_secrets("llama-7b", {"llama-team"}), "llama-7b"); }
 TEST(WholeSecrets, ShortOnesStay) { EXPECT_EQ(without_whole_secrets("a-b", {"a", ""}), "a-b"); }
 TEST(WholeSecrets, LongTextStaysWhole) { EXPECT_EQ(without_whole_secrets(std::string(5000, 'x'), {"abcd"}).size(), 5000U); }
+TEST(Secrets, KeysOfAQueryAsWrittenAndWithoutEscapes) {
+  Target target;
+  target.query = "api-version=2024&api-key=ab%2Fcdef";
+  EXPECT_THAT(secrets_of(target), testing::ElementsAre("ab%2Fcdef", "ab/cdef"));
+}
 
 }  // namespace
 }  // namespace aaco::serving

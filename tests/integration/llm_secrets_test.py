@@ -14,6 +14,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """The first part of the path names what it does; `served` counts the requests of each."""
     protocol_version = 'HTTP/1.1'
     served = {}
+    queries = set()  # (path, query)
 
     def log_message(self, *_): pass
 
@@ -28,11 +29,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def stream(self, *events):
         self.reply(200, 'text/event-stream', ''.join(f'data: {event if isinstance(event, str) else json.dumps(event)}\n\n' for event in events))
 
-    def answer(self):
-        self.stream({'choices': [{'delta': {'content': 'a'}}]}, {'choices': [{'delta': {'content': 'b'}, 'finish_reason': 'stop'}]},
+    def answer(self, key=None):
+        first, last = ({key: 'a'}, {key: 'b'}) if key else ({'delta': {'content': 'a'}}, {'delta': {'content': 'b'}})
+        self.stream({'choices': [first]}, {'choices': [last | {'finish_reason': 'stop'}]},
                     {'choices': [], 'usage': {'prompt_tokens': 3, 'completion_tokens': 2}}, '[DONE]')
 
     def do_GET(self):
+        self.queries.add(tuple(self.path.partition('?')[::2]))
+        if self.path.startswith('/query/'): return self.reply(200, 'application/json', json.dumps({'data': [{'id': 'tiny'}]}))
+        if self.path.startswith('/queryless/'): return self.reply(404, 'text/plain', 'no such path: ' + self.path)
         echo = f'{self.headers["Authorization"]} {self.headers["X-Tenant"]}'
         if 'ids' in self.path: return self.reply(200, 'application/json', json.dumps({'data': [{'id': f'org/{KEY}/{PROXY}'}]}))
         if 'list' in self.path: return self.reply(403, 'application/json', json.dumps({'error': {'message': 'refused ' + echo}}))
@@ -41,6 +46,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
         way = self.path.split('/')[1]
+        self.queries.add(tuple(self.path.partition('?')[::2]))
+        if way == 'query': return self.answer(None if '/chat/' in self.path else 'text')
         count = self.served[way] = self.served.get(way, 0) + 1
         if 'ids' in way or 'ids' in self.path: return self.answer()
         if way == 'completion_limit':
@@ -98,6 +105,22 @@ class Secrets(program.ProgramTest):
         self.assertEqual(len(rows.json()), 4, rows.output)
         self.clean(rows.output, 'the table')
         return rows.json()
+
+    def test_the_query_goes_with_every_request_and_its_key_stays_secret(self):
+        url = f'http://127.0.0.1:{self.server.server_address[1]}/query/v1?api-version=2024-10-21&api-key={KEY}'
+        for api, model, paths in (('chat', (), {'/models', '/chat/completions'}), ('completions', ('--model', 'm'), {'/completions'})):
+            Handler.queries = set()
+            outcome = self.aaco('llm', '--url', url, '--no-telemetry', '--api', api, *model, '--requests', 4, '--warmup', 0, '--json')
+            self.assertEqual(outcome.code, 0, outcome.errors)
+            self.assertLessEqual({(f'/query/v1{path}', f'api-version=2024-10-21&api-key={KEY}') for path in paths}, Handler.queries)
+            self.clean(outcome.output + outcome.errors, api)
+        for path in self.lake.rglob('*'):
+            if path.is_file(): self.clean(path.read_bytes().decode('latin-1'), path)
+        stored = json.loads(next(self.lake.rglob('session.json')).read_text())
+        self.assertIn('?api-version=2024-10-21&api-key=(removed)', json.dumps(stored))
+        failed = self.aaco('llm', '--url', url.replace('/query/', '/queryless/'), '--no-telemetry', '--requests', 2)
+        self.assertEqual(failed.code, 3, failed.errors)
+        self.clean(failed.output + failed.errors, 'the failure')
 
     def test_error_message(self):
         for row in self.clean_session('message'): self.assertIn('(removed)', row['detail'])

@@ -23,10 +23,8 @@ bool gave_up(std::string_view finish_reason) { return finish_reason == "error" |
 }  // namespace
 
 std::string request_header(const Target& target, std::string_view method, std::string_view path, std::string_view more) {
-  // Through a proxy without a tunnel the request names the whole URL.
-  const std::string prefix = target.proxy && !target.tls ? target.url() : target.base_path;
-  std::string text =
-      fmt::format("{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: aaco\r\n{}", method, prefix, path, target.host_header(), more);
+  std::string text = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: aaco\r\n{}", method, target.request_target(path),
+                                 target.host_header(), more);
   if (target.proxy && !target.tls && !target.proxy_authorization.empty())
     text += fmt::format("Proxy-Authorization: {}\r\n", target.proxy_authorization);
   for (const auto& [name, value] : target.headers) text += fmt::format("{}: {}\r\n", name, value);

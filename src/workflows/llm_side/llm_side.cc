@@ -1,5 +1,6 @@
 #include "workflows/llm_side.h"
 
+#include "serving/target.h"
 #include "workflows/llm_model.h"
 
 namespace aaco::workflows {
@@ -17,6 +18,9 @@ core::Result<LlmSide> load_from_json(const Json& document) {
           ErrorCode::invalid_input,
           "the load cannot be repeated: the session has only the name of the file '" + std::string(document[file].text()) + "'",
           "pass the options of 'aaco llm' after '--'");
+  if (request.url.find(serving::kRemovedSecret) != std::string::npos)
+    return core::fail(ErrorCode::invalid_input, "the load cannot be repeated: the key in the query of its URL is not stored",
+                      "pass the options of 'aaco llm' after '--'");
   if (!document["headers"].items().empty())
     return core::fail(ErrorCode::invalid_input, "the load cannot be repeated: the values of its headers are not stored",
                       "pass the options of 'aaco llm' after '--'");
