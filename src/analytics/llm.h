@@ -59,18 +59,20 @@ struct Load {
   };
   std::vector<Opened> opened;
   std::vector<double> ttft_of_open_connections;
+  std::vector<double> gap_values;  // between chunks, ascending, ns; some of them, evenly over the load
   stats::Summary ttft, ttft_sent, e2el, e2el_sent, tpot, inter_chunk, client_queue;
   // The gap between two tokens. Where a chunk has several tokens (continuous usage) each has its share of the gap; where every
   // chunk has one token it is the gap between chunks; otherwise unknown.
   stats::Summary itl;
   bool itl_known = false;
   std::optional<double> tokens_per_chunk;
-  std::int64_t tokens_unknown = 0;  // complete requests without a token count
-  std::int64_t usage_rejected = 0;  // complete requests whose usage contradicts max_tokens, the content or the chunks
-  std::string usage_example;        // how, of the first of them
-  std::int64_t retries = 0;         // of all requests
-  std::int64_t reconnects = 0;      // sent again as the server closed a kept connection before it answered
-  std::vector<std::string> drifts;  // times that changed from the first to the second half, a sentence each
+  std::int64_t tokens_unknown = 0;    // complete requests without a token count
+  std::int64_t reasoning_unsent = 0;  // complete requests with tokens of a reasoning that was not sent, which do not count
+  std::int64_t usage_rejected = 0;    // complete requests whose usage contradicts max_tokens, the content or the chunks
+  std::string usage_example;          // how, of the first of them
+  std::int64_t retries = 0;           // of all requests
+  std::int64_t reconnects = 0;        // sent again as the server closed a kept connection before it answered
+  std::vector<std::string> drifts;    // times that changed from the first to the second half, a sentence each
   // The whole load: from the first request due to the last end.
   double duration_s = 0;
   Rates rates;
@@ -98,7 +100,8 @@ std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, 
 // The client's own state within a level.
 struct OwnState {
   std::vector<double> loop_lag_ns, cpu_ratio, run_queue_ratio;
-  std::vector<double> write_wait_ns, tls_record_wait_ns, tls_own_ns, event_own_ns;  // of sockets (serving::SocketWaits)
+  std::vector<double> write_wait_ns, tls_record_wait_ns, tls_own_ns, event_own_ns,
+      gap_own_ns;  // of sockets (serving::SocketWaits)
 };
 OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                    std::int64_t to_ns);
@@ -108,11 +111,13 @@ struct OwnLimit {
   bool limited = false;
   std::vector<std::string> reasons;  // a sentence each
   std::optional<double> cpu_ratio, run_queue_ratio, loop_lag_p50_ns, loop_lag_p99_ns;
+  std::optional<double> event_own_max_ns;    // the longest that it read and parsed one event
   std::optional<double> vouched_per_second;  // requests per second for which the client had room
 };
 inline constexpr double kBusyClient = 0.9;      // share of time on or waiting for a CPU above which the loop has no room left
 inline constexpr double kVouchedClient = 0.7;   // and up to which it has
-inline constexpr double kStarvedClient = 0.05;  // share of time waiting for a CPU above which it must not exceed the time on one
+inline constexpr double kStarvedClient = 0.05;  // share of time waiting for a CPU from which a client that waits longer than it
+                                                // runs is starved: what its lag added to the gaps between chunks counts too
 OwnLimit judge_client(const Load& load, const OwnState& state);
 
 // The server within a level: its process, where it runs on this machine and was sampled, and what it says of itself at /metrics.

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "core/json.h"
+#include "core/strings.h"
+#include "serving/mended_json.h"
 
 namespace aaco::serving {
 namespace {
@@ -38,10 +40,13 @@ std::optional<Usage> usage_of(const element& document) {
   if (document.at_key("usage").get(usage) != simdjson::SUCCESS || !usage.is_object()) return std::nullopt;
   Usage read{.prompt_tokens = count_of(usage, "prompt_tokens"),
              .output_tokens = count_of(usage, "completion_tokens"),
-             .cached_tokens = {}};
+             .cached_tokens = {},
+             .reasoning_tokens = {}};
   element details;
   if (usage.at_key("prompt_tokens_details").get(details) == simdjson::SUCCESS && details.is_object())
     read.cached_tokens = count_of(details, "cached_tokens");
+  if (usage.at_key("completion_tokens_details").get(details) == simdjson::SUCCESS && details.is_object())
+    read.reasoning_tokens = count_of(details, "reasoning_tokens");
   return read;
 }
 
@@ -84,9 +89,25 @@ struct ChunkReader::State {
     chunk.bytes += static_cast<std::int64_t>(text.size());
     if (keep_text) chunk.text += text;
   }
+  void take_content(const element& delta);
   void take_choice(const element& choice);
   void take(const element& document);
 };
+
+// A text, or a list of parts: {"text"}, or {"thinking"} of a text or of parts.
+void ChunkReader::State::take_content(const element& delta) {
+  take_output(ChunkKind::content, text_of(delta, "content"));
+  simdjson::dom::array parts, thoughts;
+  if (delta.at_key("content").get(parts) != simdjson::SUCCESS) return;
+  for (const element part : parts) {
+    if (!part.is_object()) continue;
+    take_output(ChunkKind::content, text_of(part, "text"));
+    take_output(ChunkKind::reasoning, text_of(part, "thinking"));
+    if (part.at_key("thinking").get(thoughts) != simdjson::SUCCESS) continue;
+    for (const element thought : thoughts)
+      if (thought.is_object()) take_output(ChunkKind::reasoning, text_of(thought, "text"));
+  }
+}
 
 void ChunkReader::State::take_choice(const element& choice) {
   if (!choice.is_object()) return;
@@ -98,7 +119,8 @@ void ChunkReader::State::take_choice(const element& choice) {
     if (chunk.kind == ChunkKind::other) chunk.kind = ChunkKind::role;
     take_output(ChunkKind::reasoning, text_of(delta, "reasoning_content"));
     take_output(ChunkKind::reasoning, text_of(delta, "reasoning"));
-    take_output(ChunkKind::content, text_of(delta, "content"));
+    take_content(delta);
+    take_output(ChunkKind::content, text_of(delta, "refusal"));
     if (const std::int64_t bytes = tool_bytes(delta); bytes > 0) {
       if (!is_output(chunk.kind)) chunk.kind = ChunkKind::tool_call;
       chunk.bytes += bytes;
@@ -139,14 +161,19 @@ ChunkReader::~ChunkReader() = default;
 core::Result<const Chunk*> ChunkReader::read(std::string_view event, std::string_view data) {
   State& state = *state_;
   state.chunk = {};
-  if (data == "[DONE]") {
+  if (core::trim(data) == kDone) {
     state.chunk.kind = ChunkKind::done;
     return &state.chunk;
   }
   state.padded.reserve(data.size() + simdjson::SIMDJSON_PADDING);
   state.padded = data;
   element document;
-  const auto failure = state.parser.parse(state.padded.data(), state.padded.size(), false).get(document);
+  auto failure = state.parser.parse(state.padded.data(), state.padded.size(), false).get(document);
+  if (failure != simdjson::SUCCESS) {
+    state.padded = mended_json(data);
+    state.padded.reserve(state.padded.size() + simdjson::SIMDJSON_PADDING);
+    failure = state.parser.parse(state.padded.data(), state.padded.size(), false).get(document);
+  }
   if (event == "error" && (failure != simdjson::SUCCESS || !document.is_object())) {
     state.chunk.kind = ChunkKind::error;
     state.chunk.error = std::string(data.substr(0, 200));

@@ -17,9 +17,12 @@ inline bool is_output(ChunkKind kind) {
   return kind == ChunkKind::content || kind == ChunkKind::reasoning || kind == ChunkKind::tool_call;
 }
 
+inline constexpr std::string_view kDone = "[DONE]";  // the data of the last event
+
 // What the server says about the whole request so far.
 struct Usage {
   std::optional<std::int64_t> prompt_tokens, output_tokens, cached_tokens;
+  std::optional<std::int64_t> reasoning_tokens;  // of output_tokens, sent or not
   bool operator==(const Usage&) const = default;
 };
 
@@ -42,7 +45,8 @@ class ChunkReader {
   ChunkReader(ChunkReader&&) noexcept;
   ~ChunkReader();
   // `event` is the event's name ("error" is one of kind error whatever its data), `data` its data. The chunk is valid until the
-  // next call. Fails with invalid_input on data that is not a JSON object.
+  // next call. NaN, infinities and halves of surrogate pairs, which some servers write, are read as null and U+FFFD. Fails with
+  // invalid_input on other data that is not a JSON object.
   core::Result<const Chunk*> read(std::string_view event, std::string_view data);
   // The usage and content of a response that is one JSON document instead of a stream.
   core::Result<const Chunk*> read_document(std::string_view document) { return read({}, document); }

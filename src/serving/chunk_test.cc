@@ -47,7 +47,7 @@ TEST(Chunk, UsageAlone) {
   const Chunk chunk =
       read(R"({"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":8,"prompt_tokens_details":{"cached_tokens":4}}})");
   EXPECT_EQ(chunk.kind, ChunkKind::usage);
-  EXPECT_EQ(chunk.usage, (Usage{.prompt_tokens = 5, .output_tokens = 8, .cached_tokens = 4}));
+  EXPECT_EQ(chunk.usage, (Usage{.prompt_tokens = 5, .output_tokens = 8, .cached_tokens = 4, .reasoning_tokens = {}}));
 }
 TEST(Chunk, ContinuousUsageIsContent) {
   EXPECT_EQ(kind(R"({"choices":[{"delta":{"content":"x"}}],"usage":{"completion_tokens":2}})"), ChunkKind::content);
@@ -78,6 +78,30 @@ TEST(Chunk, ErrorEventWithoutJson) { EXPECT_EQ(kind("engine died", "error"), Chu
 TEST(Chunk, ErrorEventWithMessage) { EXPECT_EQ(read(R"({"message":"m"})", "error").error, "m"); }
 TEST(Chunk, UnknownObjectIsOther) { EXPECT_EQ(kind(R"({"hello":1})"), ChunkKind::other); }
 TEST(Chunk, ChoicesOfWrongTypeAreIgnored) { EXPECT_EQ(kind(R"({"choices":[1,"x",null]})"), ChunkKind::other); }
+TEST(Chunk, RefusalIsOutput) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"refusal":"No."}}]})"), ChunkKind::content); }
+TEST(Chunk, ContentInParts) {
+  const Chunk chunk =
+      read(R"({"choices":[{"delta":{"content":[{"type":"text","text":"ab"},1,{"type":"image"},{"text":"c"}]}}]})");
+  EXPECT_EQ(chunk.kind, ChunkKind::content);
+  EXPECT_EQ(chunk.bytes, 3);
+}
+TEST(Chunk, ThinkingInParts) {
+  const Chunk chunk = read(R"({"choices":[{"delta":{"content":[{"thinking":[{"text":"hm"}]},{"thinking":"so"}]}}]})");
+  EXPECT_EQ(chunk.kind, ChunkKind::reasoning);
+  EXPECT_EQ(chunk.bytes, 4);
+}
+TEST(Chunk, PartsWithoutTextAreNoOutput) {
+  EXPECT_EQ(kind(R"({"choices":[{"delta":{"content":[{"type":"image_url"}]}}]})"), ChunkKind::role);
+}
+TEST(Chunk, TokensOfReasoning) {
+  EXPECT_EQ(
+      read(R"({"usage":{"completion_tokens":9,"completion_tokens_details":{"reasoning_tokens":7}}})").usage->reasoning_tokens, 7);
+}
+TEST(Chunk, DoneWithSpaceAround) { EXPECT_EQ(kind(" [DONE] "), ChunkKind::done); }
+TEST(Chunk, NoNumbersOfPython) {
+  EXPECT_EQ(kind(R"({"x":[NaN,Infinity,-Infinity,1e999],"choices":[{"delta":{"content":"NaN"}}]})"), ChunkKind::content);
+}
+TEST(Chunk, HalfOfASurrogatePair) { EXPECT_EQ(kind(R"({"choices":[{"delta":{"content":"\ud83d"}}]})"), ChunkKind::content); }
 TEST(Chunk, RefusesText) { EXPECT_TRUE(refused("hello")); }
 TEST(Chunk, RefusesArray) { EXPECT_TRUE(refused("[1]")); }
 TEST(Chunk, RefusesCutJson) { EXPECT_TRUE(refused(R"({"choices":[{"delta)")); }

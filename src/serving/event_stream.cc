@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace aaco::serving {
 
 bool EventStream::take_line(std::string_view line) {
@@ -34,6 +36,12 @@ bool EventStream::take_line(std::string_view line) {
     event_ = value;
   }
   return false;
+}
+
+std::string_view EventStream::unfinished() {
+  const std::string line = std::exchange(line_, {});
+  if (!line.empty()) take_line(line);
+  return data_;
 }
 
 void EventStream::clear_event() {

@@ -21,6 +21,8 @@ class EventStream {
   core::Status feed(std::string_view bytes, OnEvent&& on_event);
   // At the end of the stream: whether an event was begun and not completed.
   [[nodiscard]] bool incomplete() const { return !line_.empty() || has_data_; }
+  // At the end of the stream: the data of the event that was begun, which the standard drops.
+  std::string_view unfinished();
   [[nodiscard]] std::int64_t comments() const { return comments_; }
 
  private:

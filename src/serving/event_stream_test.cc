@@ -74,5 +74,16 @@ TEST_P(Cut, ChangesNothing) {
 }
 INSTANTIATE_TEST_SUITE_P(Pieces, Cut, testing::Values(3, 4, 5, 7, 11, 13));
 
+TEST(EventStream, UnfinishedEvent) {
+  for (const char* const text : {"data: a\n\ndata: [DONE]", "data: a\n\ndata: [DONE]\n"}) {
+    EventStream stream;
+    ASSERT_TRUE(stream.feed(text, [](std::string_view, std::string_view) {}));
+    EXPECT_EQ(stream.unfinished(), "[DONE]");
+  }
+  EventStream whole;
+  ASSERT_TRUE(whole.feed("data: a\n\n", [](std::string_view, std::string_view) {}));
+  EXPECT_EQ(whole.unfinished(), "");
+}
+
 }  // namespace
 }  // namespace aaco::serving

@@ -41,8 +41,10 @@ struct RequestRecord {
   Usage usage;
   std::string_view token_source = "usage";  // of usage.output_tokens
   std::int64_t content_chunks = 0, content_bytes = 0;
-  std::int64_t held_ns = 0;  // without [DONE]: from the end of the answer to that of the response
+  bool done = false;         // with [DONE]
+  std::int64_t held_ns = 0;  // from the last output or finish reason to [DONE], without it to the end of the response
   bool tool_call = false;    // the content has arguments of one
+  bool reasoning = false;    // and text of reasoning
   std::int64_t retries = 0, reconnects = 0;
   std::optional<std::int64_t> server_prompt_ns, server_decode_ns;
 };
@@ -60,8 +62,9 @@ struct SocketWaits {
   std::optional<std::int64_t> read_lag_ns;    // bytes waited in the kernel until they were read
   std::optional<std::int64_t> write_wait_ns;  // a request waited for room in the socket
   std::optional<std::int64_t> tls_record_ns;  // a part of a TLS record waited for its end
-  std::optional<std::int64_t> event_own_ns;   // the client read and parsed one event, from its first byte to its end
-  std::optional<std::int64_t> tls_own_ns;     // of a handshake: the server's bytes in the kernel, and the client's computing
+  // The client read and parsed one event, from its first byte to its end: until the first token, and after it.
+  std::optional<std::int64_t> event_own_ns, gap_own_ns;
+  std::optional<std::int64_t> tls_own_ns;  // of a handshake: the server's bytes in the kernel, and the client's computing
 };
 
 // The client's own state over one window of the load.

@@ -142,6 +142,17 @@ std::string without(const std::string& message, const Plain& plain, const Marks&
   return out + message.substr(kept);
 }
 
+// The bytes that the escapes of a URL stand for.
+std::string without_percents(std::string_view text) {
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto code = text[at] == '%' && at + 2 < text.size() ? hex(text.substr(at + 1, 2)) : std::nullopt;
+    bytes += code ? static_cast<char>(*code) : text[at];
+    if (code) at += 2;
+  }
+  return bytes;
+}
+
 // The bytes of base64, or nothing.
 std::string from_base64(std::string_view text) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -178,7 +189,23 @@ std::vector<std::string> secrets_of(const Target& target) {
   std::vector<std::string> secrets = secrets_of_header(target.proxy_authorization);
   for (const auto& [name, value] : target.headers)
     for (std::string& secret : secrets_of_header(value)) secrets.push_back(std::move(secret));
+  for (const QueryField& field : query_fields(target.query))
+    if (field.secret) {
+      secrets.emplace_back(field.value);
+      secrets.push_back(without_percents(field.value));
+    }
   return secrets;
+}
+
+std::string without_whole_secrets(std::string text, const std::vector<std::string>& secrets) {
+  std::vector<std::string> longest_first = secrets;
+  std::sort(longest_first.begin(), longest_first.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  for (const std::string& secret : longest_first) {
+    if (secret.size() < kShortestSecret) continue;
+    for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at + kRemovedSecret.size()))
+      text.replace(at, secret.size(), kRemovedSecret);
+  }
+  return text;
 }
 
 std::string without_secrets(std::string message, const std::vector<std::string>& secrets, std::string_view body) {

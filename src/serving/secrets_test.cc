@@ -57,5 +57,18 @@ TEST(Secrets, OfATarget) {
   EXPECT_EQ(secrets_of(target), (std::vector<std::string>{"dXNlcjpwYXNz", "pass", "sk-abc", "k"}));
 }
 
+TEST(WholeSecrets, AreRemovedEverywhere) {
+  EXPECT_EQ(without_whole_secrets("sk-abcdef/x-sk-abcdef", {"sk-abcdef"}), "(removed)/x-(removed)");
+}
+TEST(WholeSecrets, TheLongestGoesFirst) { EXPECT_EQ(without_whole_secrets("abcdefgh", {"abcd", "abcdefgh"}), "(removed)"); }
+TEST(WholeSecrets, PartsOfThemStay) { EXPECT_EQ(without_whole_secrets("llama-7b", {"llama-team"}), "llama-7b"); }
+TEST(WholeSecrets, ShortOnesStay) { EXPECT_EQ(without_whole_secrets("a-b", {"a", ""}), "a-b"); }
+TEST(WholeSecrets, LongTextStaysWhole) { EXPECT_EQ(without_whole_secrets(std::string(5000, 'x'), {"abcd"}).size(), 5000U); }
+TEST(Secrets, KeysOfAQueryAsWrittenAndWithoutEscapes) {
+  Target target;
+  target.query = "api-version=2024&api-key=ab%2Fcdef";
+  EXPECT_THAT(secrets_of(target), testing::ElementsAre("ab%2Fcdef", "ab/cdef"));
+}
+
 }  // namespace
 }  // namespace aaco::serving

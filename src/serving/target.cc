@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "core/numbers.h"
@@ -12,6 +13,11 @@ namespace aaco::serving {
 namespace {
 
 using core::ErrorCode;
+
+// Parts of names of query fields that hold a key.
+constexpr std::array<std::string_view, 9> kSecretNames = {"key",  "token", "sig",        "secret",      "auth",
+                                                          "pass", "code",  "credential", "subscription"};
+constexpr std::size_t kLongValue = 20;  // bytes, from which a value may be a key; "2024-12-01-preview" is none
 
 struct Parts {
   std::string scheme, user, path;
@@ -96,7 +102,37 @@ std::string base64(std::string_view bytes) {
 
 }  // namespace
 
-std::string Target::url() const { return fmt::format("{}://{}{}", tls ? "https" : "http", host_header(), base_path); }
+std::string Target::url(std::string_view path) const {
+  std::string text = fmt::format("{}://{}{}{}", tls ? "https" : "http", host_header(), base_path, path);
+  char before = '?';
+  for (const QueryField& field : query_fields(query)) {
+    text += std::exchange(before, '&');
+    text += field.secret ? fmt::format("{}={}", field.name, kRemovedSecret)
+                         : std::string(field.name.data(), field.value.data() + field.value.size());
+  }
+  return text;
+}
+
+std::string Target::request_target(std::string_view path) const {
+  const std::string origin = proxy && !tls ? fmt::format("http://{}", host_header()) : std::string();
+  return fmt::format("{}{}{}{}{}", origin, base_path, path, query.empty() ? "" : "?", query);
+}
+
+std::vector<QueryField> query_fields(std::string_view query) {
+  std::vector<QueryField> fields;
+  if (query.empty()) return fields;
+  for (const std::string_view text : core::split(query, '&')) {
+    const std::size_t equals = text.find('=');
+    QueryField field{.name = text.substr(0, equals), .value = text.substr(text.size())};
+    if (equals != std::string_view::npos) field.value = text.substr(equals + 1);
+    const std::string name = core::to_lower(field.name);
+    const auto names = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+    field.secret = !field.value.empty() &&
+                   (std::any_of(kSecretNames.begin(), kSecretNames.end(), names) || field.value.size() >= kLongValue);
+    fields.push_back(field);
+  }
+  return fields;
+}
 
 std::string Target::host_header() const {
   const std::string host = server.host.find(':') == std::string::npos ? server.host : "[" + server.host + "]";
@@ -107,14 +143,17 @@ core::Result<Target> parse_target(const std::string& url, const core::Environmen
   const auto parts = parse_url(url);
   const std::string remedy = "expected http://HOST:PORT/v1 or https://HOST/v1";
   if (!parts)
-    return core::fail(ErrorCode::invalid_argument, fmt::format("'{}' is not a valid HTTP(S) URL", url.substr(0, 200)), remedy);
+    return core::fail(ErrorCode::invalid_argument,
+                      fmt::format("'{}' is not a valid HTTP(S) URL", url.substr(0, std::min<std::size_t>(200, url.find('?')))),
+                      remedy);
   if (!parts->user.empty())
     return core::fail(ErrorCode::invalid_argument, "the URL contains user information, which would be stored",
                       "use --header or --api-key-file for credentials");
-  if (parts->path.find_first_of("?#") != std::string::npos)
-    return core::fail(ErrorCode::invalid_argument, fmt::format("the URL '{}' has a query or a fragment", url.substr(0, 200)),
-                      remedy);
-  Target target{.tls = parts->scheme == "https", .server = parts->address, .base_path = parts->path};
+  if (parts->path.find('#') != std::string::npos)
+    return core::fail(ErrorCode::invalid_argument, "the URL has a fragment (#), which no request can carry", remedy);
+  const std::size_t mark = std::min(parts->path.size(), parts->path.find('?'));
+  Target target{.tls = parts->scheme == "https", .server = parts->address, .base_path = parts->path.substr(0, mark)};
+  target.query = parts->path.substr(std::min(parts->path.size(), mark + 1));
   while (target.base_path.ends_with('/')) target.base_path.pop_back();
   const auto proxy = variable(environment, target.tls ? "https_proxy" : "http_proxy");
   if (proxy && !excluded(target.server.host, environment)) {

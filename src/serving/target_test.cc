@@ -45,7 +45,23 @@ TEST(Target, RefusesMissingScheme) { EXPECT_TRUE(refused("localhost:8000/v1")); 
 TEST(Target, RefusesMissingHost) { EXPECT_TRUE(refused("http:///v1")); }
 TEST(Target, RefusesBadPort) { EXPECT_TRUE(refused("http://a:99999/v1") && refused("http://a:x/v1") && refused("http://a:/v1")); }
 TEST(Target, RefusesUserInformation) { EXPECT_TRUE(refused("http://user:secret@a/v1")); }
-TEST(Target, RefusesQuery) { EXPECT_TRUE(refused("http://a/v1?key=secret")); }
+TEST(Target, QueryGoesWithEveryRequest) {
+  const Target read = target("https://a/openai/v1/?api-version=2024-12-01-preview&x");
+  EXPECT_EQ(read.base_path, "/openai/v1");
+  EXPECT_EQ(read.request_target("/models"), "/openai/v1/models?api-version=2024-12-01-preview&x");
+  EXPECT_EQ(read.url("/models"), "https://a/openai/v1/models?api-version=2024-12-01-preview&x");
+}
+TEST(Target, QueryThroughAProxy) {
+  const Target read = target("http://server/v1?a=b", variables({{"http_proxy", "http://proxy:3128"}}));
+  EXPECT_EQ(read.request_target("/chat/completions"), "http://server/v1/chat/completions?a=b");
+}
+TEST(Target, SecretsOfAQueryAreNotShown) {
+  const Target read = target("http://a/v1?api-key=abc%2Fdef&v=1&state=0123456789abcdef0123");
+  EXPECT_EQ(read.url(), "http://a/v1?api-key=(removed)&v=1&state=(removed)");
+  EXPECT_EQ(read.request_target("/x"), "/v1/x?api-key=abc%2Fdef&v=1&state=0123456789abcdef0123");
+}
+TEST(Target, EmptyQueryIsNone) { EXPECT_EQ(target("http://a/v1?").request_target("/x"), "/v1/x"); }
+TEST(Target, RefusesFragment) { EXPECT_TRUE(refused("http://a/v1#x") && refused("http://a/v1?a=b#x")); }
 TEST(Target, RefusesWhiteSpace) { EXPECT_TRUE(refused("http://a/v1 x") && refused("http://a/v1\r\nX: y")); }
 
 TEST(Header, NameAndValue) {

@@ -20,7 +20,23 @@ std::string usage_contradiction(const RequestRecord& record) {
   return {};
 }
 
+std::optional<std::int64_t> tokens_sent(const RequestRecord& record) {
+  const Usage& usage = record.usage;
+  if (record.reasoning || record.content_chunks == 0 || !usage.output_tokens || usage.reasoning_tokens.value_or(0) == 0)
+    return std::nullopt;
+  if (record.output_tokens_asked > 0 && *usage.output_tokens > record.output_tokens_asked) return std::nullopt;
+  RequestRecord sent = record;
+  sent.usage.output_tokens = *usage.output_tokens - *usage.reasoning_tokens;
+  return *sent.usage.output_tokens > 0 && usage_contradiction(sent).empty() ? sent.usage.output_tokens : std::nullopt;
+}
+
 void check_usage(RequestRecord& record) {
+  if (const auto sent = tokens_sent(record)) {
+    record.detail = fmt::format("{} of {} output tokens are of a reasoning that the server did not send; they are not counted",
+                                *record.usage.reasoning_tokens, *record.usage.output_tokens);
+    record.usage.output_tokens = sent;
+    return;
+  }
   std::string why = usage_contradiction(record);
   if (why.empty()) return;
   record.usage.output_tokens.reset();

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "serving/record.h"
 
@@ -14,7 +16,11 @@ inline constexpr std::int64_t kMaxTextlessTokens = 8;
 // function, so that they do not count) or the chunks (each has at least one token; one more chunk may be a flushed rest).
 std::string usage_contradiction(const RequestRecord& record);
 
-// Of a complete answer: a count that cannot be right is removed, and `detail` says why.
+// Tokens of a reasoning of which the server sent nothing count in its usage: the rest, where that is possible, is what was sent.
+std::optional<std::int64_t> tokens_sent(const RequestRecord& record);
+
+// Of a complete answer: tokens that were not sent are left out, and `detail` says so; a count that cannot be right is removed,
+// and `detail` says why.
 void check_usage(RequestRecord& record);
 
 }  // namespace aaco::serving

@@ -54,5 +54,36 @@ TEST(Usage, AcceptedCountStays) {
   EXPECT_THAT(record.detail, IsEmpty());
 }
 
+RequestRecord reasoned(std::int64_t tokens, std::int64_t reasoning) {
+  RequestRecord record = answer(200, 2, 3, tokens);
+  record.usage.reasoning_tokens = reasoning;
+  return record;
+}
+TEST(Usage, ReasoningThatWasNotSentIsLeftOut) {
+  RequestRecord record = reasoned(120, 118);
+  check_usage(record);
+  EXPECT_EQ(record.usage.output_tokens, 2);
+  EXPECT_THAT(record.detail, HasSubstr("118 of 120"));
+}
+TEST(Usage, ReasoningThatWasSentCounts) {
+  RequestRecord record = answer(200, 120, 400, 120);
+  record.usage.reasoning_tokens = 100;
+  record.reasoning = true;
+  check_usage(record);
+  EXPECT_EQ(record.usage.output_tokens, 120);
+  EXPECT_THAT(record.detail, IsEmpty());
+}
+TEST(Usage, ReasoningBesideTheOutputTokensIsNotSubtracted) {
+  RequestRecord record = reasoned(2, 118);
+  check_usage(record);
+  EXPECT_EQ(record.usage.output_tokens, 2);
+  EXPECT_THAT(record.detail, IsEmpty());
+}
+TEST(Usage, ReasoningAboveMaxTokensIsRejected) {
+  RequestRecord record = reasoned(300, 298);
+  check_usage(record);
+  EXPECT_FALSE(record.usage.output_tokens);
+}
+
 }  // namespace
 }  // namespace aaco::serving

@@ -341,7 +341,7 @@ AACO_TABLE(LlmRequestRow, "llm_requests", "metrics/llm_requests.parquet", "sched
       column("first_chunk_ns", &R::first_chunk_ns, "time of the first event of the stream, which may carry only the role, ns"),
       column("first_token_ns", &R::first_token_ns, "time of the first chunk with content, reasoning or a tool call's argument, ns"),
       column("last_token_ns", &R::last_token_ns, "time of the last such chunk, ns"),
-      column("end_ns", &R::end_ns, "end: [DONE], otherwise the last content, otherwise the failure, ns"),
+      column("end_ns", &R::end_ns, "end: the last token or finish reason of a complete response ([DONE] where it has neither), otherwise the failure, ns"),
       column("connect_ns", &R::connect_ns, "time to open the connection, ns; empty: a connection was reused"),
       column("tls_ns", &R::tls_ns, "time of the TLS handshake, ns"),
       column("outcome", &R::outcome, "ok, or the kind of failure: http_429, http_4xx, http_5xx, timeout, refused, reset, truncated, stream_error, protocol, tls, cancelled"),

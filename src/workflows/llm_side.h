@@ -2,9 +2,11 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/json.h"
 #include "core/result.h"
+#include "hardware/fingerprint.h"
 #include "workflows/llm.h"
 #include "workflows/llm_model_request.h"
 #include "workflows/services.h"
@@ -17,6 +19,9 @@ using LlmSide = std::variant<LlmRequest, LlmModelRequest>;
 
 // Measures it and stores a session. Fails with io where no request succeeded.
 core::Result<SessionOutcome> measure_llm(const LlmSide& side, const Services& services);
+
+// What must be equal for sessions of two sides to be compared, as far as it is known before anything is measured.
+core::Result<std::vector<hardware::Fact>> facts_of(const LlmSide& side, const Services& services);
 
 // From the request in a session's session.json; `run`: what it says of the model in this process. Fails with invalid_input where
 // the session does not say enough: a load from a file has the file's name only.

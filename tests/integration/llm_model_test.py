@@ -33,6 +33,15 @@ class LlmModelTest(program.ProgramTest):
         return [list(row.values()) for row in rows.json()]
 
 
+class Compared(LlmModelTest):
+    def test_sides_of_different_sizes_are_refused_first(self):
+        size = ('--prompt-tokens', 8, '--output-tokens', 4, '--no-context-curve')
+        for option, value, why in (('--output-tokens', 8, 'shapes'), ('--prompt-tokens', 16, 'shapes'), ('--batch', 2, 'batch')):
+            outcome = self.aaco('ab', '--llm', '--duration', '1s', '--', '--model', MODEL, *size, '--', option, value)
+            self.refused(outcome, 2, 'not comparable', why)
+            self.assertFalse(list(self.lake.rglob('session.json')), 'nothing was measured')
+
+
 class Measured(LlmModelTest):
     def test_metrics_follow_from_the_tables(self):
         session = self.measured('--no-context-curve')

@@ -7,12 +7,14 @@ import unittest
 import program
 
 KEY, HEADER, PROMPT, PIN = 'sk-live-0123456789abcdef', 'tenant-4f9d2c', 'my "password" is\nhunter2 für immer', 'pin 4711'
+PROXY = 'proxy-pw-77'
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     """The first part of the path names what it does; `served` counts the requests of each."""
     protocol_version = 'HTTP/1.1'
     served = {}
+    queries = set()  # (path, query)
 
     def log_message(self, *_): pass
 
@@ -27,19 +29,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def stream(self, *events):
         self.reply(200, 'text/event-stream', ''.join(f'data: {event if isinstance(event, str) else json.dumps(event)}\n\n' for event in events))
 
-    def answer(self):
-        self.stream({'choices': [{'delta': {'content': 'a'}}]}, {'choices': [{'delta': {'content': 'b'}, 'finish_reason': 'stop'}]},
+    def answer(self, key=None):
+        first, last = ({key: 'a'}, {key: 'b'}) if key else ({'delta': {'content': 'a'}}, {'delta': {'content': 'b'}})
+        self.stream({'choices': [first]}, {'choices': [last | {'finish_reason': 'stop'}]},
                     {'choices': [], 'usage': {'prompt_tokens': 3, 'completion_tokens': 2}}, '[DONE]')
 
     def do_GET(self):
+        self.queries.add(tuple(self.path.partition('?')[::2]))
+        if self.path.startswith('/query/'): return self.reply(200, 'application/json', json.dumps({'data': [{'id': 'tiny'}]}))
+        if self.path.startswith('/queryless/'): return self.reply(404, 'text/plain', 'no such path: ' + self.path)
         echo = f'{self.headers["Authorization"]} {self.headers["X-Tenant"]}'
+        if 'ids' in self.path: return self.reply(200, 'application/json', json.dumps({'data': [{'id': f'org/{KEY}/{PROXY}'}]}))
         if 'list' in self.path: return self.reply(403, 'application/json', json.dumps({'error': {'message': 'refused ' + echo}}))
         self.reply(404, 'text/plain', echo)
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
         way = self.path.split('/')[1]
+        self.queries.add(tuple(self.path.partition('?')[::2]))
+        if way == 'query': return self.answer(None if '/chat/' in self.path else 'text')
         count = self.served[way] = self.served.get(way, 0) + 1
+        if 'ids' in way or 'ids' in self.path: return self.answer()
         if way == 'completion_limit':
             if 'max_tokens' in body:
                 return self.reply(400, 'application/json', json.dumps({'error': {'message': "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}))
@@ -96,6 +106,22 @@ class Secrets(program.ProgramTest):
         self.clean(rows.output, 'the table')
         return rows.json()
 
+    def test_the_query_goes_with_every_request_and_its_key_stays_secret(self):
+        url = f'http://127.0.0.1:{self.server.server_address[1]}/query/v1?api-version=2024-10-21&api-key={KEY}'
+        for api, model, paths in (('chat', (), {'/models', '/chat/completions'}), ('completions', ('--model', 'm'), {'/completions'})):
+            Handler.queries = set()
+            outcome = self.aaco('llm', '--url', url, '--no-telemetry', '--api', api, *model, '--requests', 4, '--warmup', 0, '--json')
+            self.assertEqual(outcome.code, 0, outcome.errors)
+            self.assertLessEqual({(f'/query/v1{path}', f'api-version=2024-10-21&api-key={KEY}') for path in paths}, Handler.queries)
+            self.clean(outcome.output + outcome.errors, api)
+        for path in self.lake.rglob('*'):
+            if path.is_file(): self.clean(path.read_bytes().decode('latin-1'), path)
+        stored = json.loads(next(self.lake.rglob('session.json')).read_text())
+        self.assertIn('?api-version=2024-10-21&api-key=(removed)', json.dumps(stored))
+        failed = self.aaco('llm', '--url', url.replace('/query/', '/queryless/'), '--no-telemetry', '--requests', 2)
+        self.assertEqual(failed.code, 3, failed.errors)
+        self.clean(failed.output + failed.errors, 'the failure')
+
     def test_error_message(self):
         for row in self.clean_session('message'): self.assertIn('(removed)', row['detail'])
     def test_text_of_a_failure(self):
@@ -114,6 +140,21 @@ class Secrets(program.ProgramTest):
         outcome = self.secret('list')
         self.refused(outcome, 3, 'cannot list the models', '(removed)')
         self.clean(outcome.errors, 'list')
+
+    def test_model_id_that_repeats_secrets(self):
+        # The server is its own proxy, so that the password of the proxy is one of the secrets.
+        proxy = f'http://user:{PROXY}@127.0.0.1:{self.server.server_address[1]}'
+        options = ('llm', '--url', 'http://server.test/ids/v1', '--no-telemetry', '--server-metrics', 'off', '--api-key-file', self.folder / 'key',
+                   '--requests', 2, '--output-tokens', 2)
+        for more in ((), ('--model', f'org/{KEY}/{PROXY}')):
+            for output in ((), ('--json',)):
+                outcome = self.aaco(*options, *more, *output, http_proxy=proxy, HTTP_PROXY=proxy, no_proxy='')
+                self.assertEqual(outcome.code, 0, outcome.errors)
+                self.assertIn('org/(removed)/(removed)', outcome.output)
+                for secret in (KEY, PROXY): self.assertNotIn(secret, outcome.output + outcome.errors)
+        for path in self.lake.rglob('*'):
+            if path.is_file():
+                for secret in (KEY, PROXY): self.assertNotIn(secret.encode(), path.read_bytes(), path)
 
     def test_key_with_control_characters(self):
         for key in ('sk-a\x01b', 'sk-a b', 'sk-a\n\n', ' sk-a', 'sk-ä', 'sk-a\0b'):

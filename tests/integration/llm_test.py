@@ -112,7 +112,14 @@ class Measured(LlmTest):
 
     def test_waits_for_the_end_of_a_response_are_reported(self):
         self.assertIn('llm.no_done', self.warned(self.measured('held', '--requests', 4, '--output-tokens', 3)))
-        self.assertNotIn('llm.no_done', self.warned(self.measured('plain', '--requests', 4, '--output-tokens', 3)))
+        late = self.measured('late_done,late_ms=400', '--requests', 4, '--output-tokens', 3)
+        self.assertIn('llm.late_done', self.warned(late))
+        self.assertLess(self.value(late, 'llm.e2el_p50_ns'), 350e6)
+        never = self.measured('never_done', '--requests', 2, '--output-tokens', 3, '--warmup', 0, '--timeout', '500ms')
+        self.assertIn('llm.no_done', self.warned(never))
+        self.assertEqual(self.query(never, 'outcome'), [['ok']] * 2)
+        held = {'llm.no_done', 'llm.late_done'}
+        self.assertFalse(held & set(self.warned(self.measured('plain', '--requests', 4, '--output-tokens', 3))))
 
     def test_ramp_of_constant_arrivals_begins_at_zero(self):
         session = self.measured('plain', '--rate', 200, '--arrivals', 'constant', '--ramp', '1s', '--requests', 100, '--output-tokens', 1, '--warmup', 0)

@@ -68,6 +68,24 @@ class Observed(LlmTest):
         self.assertEqual(sum(slow['causes'].values()), slow['slow_gaps'] + slow['slow_first_tokens'])
 
 
+class OwnTime(LlmTest):
+    """One event of 10 MB: its time is that of the client, which reads and parses it. Beside other load the client may be waiting for a CPU instead."""
+    def limit(self, scenario, *options):
+        session = self.measured(scenario, '--requests', 24, '--warmup', 1, '--output-tokens', 2, '--prompt-tokens', 4, '--no-telemetry', *options)
+        summary, = self.summary(session)['levels']
+        self.assertIn('llm.client_limit', self.warned(session))
+        self.assertGreater(summary['client']['event_own_max_ns'], 1e6)
+        own = [reason for reason in summary['client']['reasons'] if 'read and parse' in reason]
+        self.assertTrue(own or 'waited for a CPU' in summary['client']['reasons'][0], summary['client'])
+        return own
+
+    def test_first_event_of_megabytes_is_the_clients_time(self):
+        for reason in self.limit('long_line'): self.assertIn('TTFT', reason)
+
+    def test_second_event_of_megabytes_is_the_clients_time(self):
+        for reason in self.limit('long_second'): self.assertIn('between chunks', reason)
+
+
 class Killed(LlmTest):
     """kill -9 in the middle of a load: the requests that had ended become a session."""
 

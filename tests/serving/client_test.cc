@@ -76,7 +76,8 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, CompleteAnswer,
                                          Good{"gzip", 4}, Good{"slow_headers", 4}, Good{"sized", 4}, Good{"tools", 1},
                                          Good{"continuous", 3}, Good{"crlf", 4}, Good{"cr", 4}, Good{"empty_first", 4},
                                          Good{"no_done", 4}, Good{"no_usage", 4}, Good{"late_eof", 4}, Good{"closing", 4},
-                                         Good{"continue", 4}, Good{"long_line", 1}),
+                                         Good{"continue", 4}, Good{"long_line", 1}, Good{"long_second", 2},
+                                         Good{"unended_done", 4}),
                          [](const auto& one_case) { return std::string(one_case.param.scenario); });
 
 struct Bad {
@@ -101,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"http_500", Outcome::http_5xx, "boom"}, Bad{"http_401", Outcome::http_4xx, "invalid API key"},
         Bad{"no_model", Outcome::http_4xx, "does not exist"}, Bad{"html", Outcome::protocol, "HTML"},
         Bad{"document", Outcome::protocol, "application/json instead of an event stream"},
+        Bad{"gave_up", Outcome::stream_error, "finish reason 'abort'"},
         Bad{"oversized_line", Outcome::protocol, "larger than 16 MiB"}),
     [](const auto& one_case) { return std::string(one_case.param.scenario); });
 
@@ -115,6 +117,13 @@ TEST(Client, ArgumentOfAToolCallIsTheFirstToken) {
 }
 TEST(Client, AnswerEndsWithDoneAndNotWithTheConnection) {
   const RequestRecord record = one("late_eof");
+  EXPECT_LT(record.end_ns - *record.sent_ns, 250 * kMs);
+}
+TEST(Client, AnswerEndsWithItsFinishReasonAndNotWithALateDone) {
+  const RequestRecord record = one("late_done");
+  EXPECT_TRUE(record.done);
+  EXPECT_GE(record.held_ns, 290 * kMs);
+  EXPECT_GE(record.end_ns, *record.last_token_ns);
   EXPECT_LT(record.end_ns - *record.sent_ns, 250 * kMs);
 }
 TEST(Client, TokensComeFromUsageAndNotFromChunks) {

@@ -39,6 +39,19 @@ void finish(Peer& peer, bool with_usage = true, bool done = true) {
   peer.end();
 }
 
+// The response ends late_ms after the finish reason.
+enum class Done : std::uint8_t { never, at_once, late };
+void end_late(Peer& peer, std::int64_t late_ms, Done done = Done::never) {
+  peer.stream_header();
+  tokens(peer);
+  peer.event(kFinish, 0);
+  peer.event(usage(peer.max_tokens()), 0);
+  if (done == Done::at_once) peer.event("[DONE]", 0);
+  peer.sleep_until(core::monotonic_ns() + peer.parameter("late_ms", late_ms) * 1'000'000);
+  if (done == Done::late) peer.event("[DONE]", 0);
+  peer.end();
+}
+
 void plain(Peer& peer) {
   peer.stream_header();
   peer.event(kRole, 0);
@@ -138,6 +151,13 @@ void line_of(Peer& peer, std::size_t mebibytes) {
   finish(peer);
 }
 void long_line(Peer& peer) { line_of(peer, 10); }
+// A small event, and one of megabytes after it: the time between them is the client's own.
+void long_second(Peer& peer) {
+  peer.stream_header();
+  peer.event(content("a"), 1);
+  peer.event(content(std::string(std::size_t{10} << 20, 'x')), 1);
+  finish(peer);
+}
 void oversized_line(Peer& peer) { line_of(peer, 20); }
 
 // Content-Length instead of chunks.
@@ -172,6 +192,22 @@ void continuous(Peer& peer) {
   finish(peer);
 }
 
+void gave_up(Peer& peer) {
+  peer.stream_header();
+  tokens(peer);
+  peer.event(R"({"choices":[{"delta":{},"finish_reason":"abort"}]})", 0);
+  peer.event(usage(peer.max_tokens()), 0);
+  peer.event("[DONE]", 0);
+  peer.end();
+}
+// No finish reason, and no end of the last line.
+void unended_done(Peer& peer) {
+  peer.stream_header();
+  tokens(peer);
+  peer.chunk("data: [DONE]");
+  peer.end();
+}
+
 using Scenario = void (*)(Peer&);
 struct Named {
   const char* name;
@@ -185,6 +221,9 @@ const Named kScenarios[] = {
     {"gzip", zipped},
     {"slow_headers", slow_headers},
     {"long_line", long_line},
+    {"long_second", long_second},
+    {"gave_up", gave_up},
+    {"unended_done", unended_done},
     {"oversized_line", oversized_line},
     {"sized", sized},
     {"tools", tools},
@@ -213,15 +252,10 @@ const Named kScenarios[] = {
        tokens(peer);
        finish(peer, true, false);
      }},
-    {"held",
-     [](Peer& peer) {
-       peer.stream_header();
-       tokens(peer);
-       peer.event(kFinish, 0);
-       peer.event(usage(peer.max_tokens()), 0);
-       peer.sleep_until(core::monotonic_ns() + 50'000'000);
-       peer.end();
-     }},
+    {"held", [](Peer& peer) { end_late(peer, 50); }},
+    {"late_done", [](Peer& peer) { end_late(peer, 300, Done::late); }},
+    {"late_eof", [](Peer& peer) { end_late(peer, 300, Done::at_once); }},
+    {"never_done", [](Peer& peer) { end_late(peer, 30'000); }},
     {"filtered",
      [](Peer& peer) {
        peer.stream_header();
@@ -264,16 +298,6 @@ const Named kScenarios[] = {
          peer.close_after = true;
        else
          plain(peer);
-     }},
-    {"late_eof",
-     [](Peer& peer) {
-       peer.stream_header();
-       tokens(peer);
-       peer.event(kFinish, 0);
-       peer.event(usage(peer.max_tokens()), 0);
-       peer.event("[DONE]", 0);
-       peer.sleep_until(core::monotonic_ns() + peer.parameter("late_ms", 300) * 1'000'000);
-       peer.end();
      }},
     {"closing",
      [](Peer& peer) {

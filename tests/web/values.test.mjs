@@ -26,6 +26,18 @@ test('what a fix saves is a time where that of the whole is known', () => {
   assert.equal(plain(page.saved(report, { gain_ratio: 0.45 })), '\u221245 % of the latency');
   assert.equal(page.saved(report, {}), 'gain unknown');
 });
+test('the phases of a sweep have the names of its loads, also the one that counts', () => {
+  const phases = ['warmup', 'measure', 'measure', 'measure'].map((name, index) => ({ name, start_ns: index, end_ns: index + 1 }));
+  const loads = ['concurrency 1', 'concurrency 2', 'concurrency 4'];
+  const sweep = { extra: { llm: { counts: 'concurrency 4', levels: loads.map((load) => ({ load })) } } };
+  assert.deepEqual(page.phaseTitles(sweep, phases), ['Warm-up', ...loads]);
+  assert.equal(page.phaseTitleOf(sweep)('measure'), 'concurrency 4');
+  assert.equal(page.phaseTitleOf(sweep)('warmup'), 'Warm-up');
+  const one = { extra: { llm: { counts: 'concurrency 1', levels: [{ load: 'concurrency 1' }] } } };
+  assert.deepEqual(page.phaseTitles(one, phases.slice(0, 2)), ['Warm-up', 'Measured']);
+  assert.equal(page.phaseTitleOf(one)('measure'), 'Measured');
+  assert.equal(page.phaseTitleOf({})('measure'), 'Measured');
+});
 test('the forest is scaled to the metric that decides', () => {
   const decides = { delta_ratio: 0.196, interval: [0.175, 0.218], threshold_ratio: 0.02 };
   const wild = { delta_ratio: 0.94, interval: [-0.999, 2916] };

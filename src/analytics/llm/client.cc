@@ -45,11 +45,26 @@ std::vector<double> evenly(std::size_t count, const auto& quantile) {
   return values;
 }
 
-// What the lag added to a quantile, estimated by adding it once more: the quantile of value + lag less that of the value. The lag
-// is independent of the values; where they scatter more than it does, a quantile moves by little more than its mean.
-double added_by_lag(const std::vector<double>& values, const std::vector<double>& samples, double probability) {
+// Of the ticks, evenly.
+std::vector<double> lags_of(const std::vector<double>& samples) {
+  return evenly(kLagQuantiles, [&](double p) { return tick_quantile(samples, p); });
+}
+
+// Of a gap between two chunks, which the lag of its end lengthens and that of its beginning shortens.
+std::vector<double> lags_of_gaps(const std::vector<double>& samples) {
+  const auto lags = lags_of(samples);
+  std::vector<double> differences;
+  differences.reserve(lags.size() * lags.size());
+  for (const double end : lags)
+    for (const double begin : lags) differences.push_back(end - begin);
+  std::sort(differences.begin(), differences.end());
+  return evenly(kLagQuantiles, [&](double p) { return stats::quantile_of_sorted(differences, p); });
+}
+
+// What the lags added to a quantile, estimated by adding them once more: the quantile of value + lag less that of the value. The
+// lag is independent of the values; where they scatter more than it does, a quantile moves by little more than its mean.
+double added_by_lag(const std::vector<double>& values, const std::vector<double>& lags, double probability) {
   const auto some = evenly(std::min(values.size(), kMaxValues), [&](double p) { return stats::quantile_of_sorted(values, p); });
-  const auto lags = evenly(kLagQuantiles, [&](double p) { return tick_quantile(samples, p); });
   std::vector<double> sums;
   sums.reserve(some.size() * lags.size());
   for (const double value : some)
@@ -58,34 +73,42 @@ double added_by_lag(const std::vector<double>& values, const std::vector<double>
   return stats::quantile_of_sorted(sums, probability) - stats::quantile_of_sorted(values, probability);
 }
 
-// The reason, where the lag of the event loop may have moved the quantile.
+// The reason, where `lags` of the event loop may have moved the quantile of these values, ascending or unknown.
 std::optional<std::string> moved(std::string_view name, const std::optional<stats::Quantile>& result, double probability,
-                                 const Load& load, const std::vector<double>& samples) {
-  if (!result || samples.empty()) return std::nullopt;
-  const double lag = tick_quantile(samples, probability);
-  const double added = load.ttft_values.empty() ? lag : added_by_lag(load.ttft_values, samples, probability);
+                                 const std::vector<double>& values, const std::vector<double>& lags) {
+  if (!result || lags.empty()) return std::nullopt;
+  const double lag = stats::quantile_of_sorted(lags, probability);
+  const double added = values.empty() ? lag : added_by_lag(values, lags, probability);
   if (!matters(added, *result)) return std::nullopt;
   return fmt::format("the client's event loop was up to {} late, which may have moved {} ({}) by {}", core::format_duration(lag),
                      name, core::format_duration(result->value), core::format_duration(added));
 }
 
+// What the lag of the event loop moved. A client that is starved of a CPU reads chunks late besides first tokens; another one
+// is late where it is busy, and then most chunks come together.
+std::vector<std::string> moved_by_lag(const Load& load, const std::vector<double>& samples, bool starved) {
+  std::vector<std::string> reasons;
+  if (samples.empty()) return reasons;
+  const auto lags = lags_of(samples), gap_lags = starved ? lags_of_gaps(samples) : std::vector<double>();
+  const auto& gaps = load.inter_chunk;
+  for (auto reason : {moved("the median TTFT", load.ttft.p50, 0.5, load.ttft_values, lags),
+                      moved("the TTFT P99", load.ttft.p99, 0.99, load.ttft_values, lags),
+                      moved("the median gap between chunks", gaps.p50, 0.5, load.gap_values, gap_lags),
+                      moved("the P95 of the gaps between chunks", gaps.p95, 0.95, load.gap_values, gap_lags)})
+    if (reason) reasons.push_back(*std::move(reason));
+  return reasons;
+}
+
 // The reason, where so many events took the client so long to read and parse that the quantile may be theirs. A window of the
 // samples tells of its longest event only, so that events of several requests in one count once.
 std::optional<std::string> read_long(std::string_view name, const std::optional<stats::Quantile>& result, double probability,
-                                     const Load& load, std::vector<double> events) {
+                                     std::int64_t count, std::vector<double> events) {
   if (!result) return std::nullopt;
   std::sort(events.begin(), events.end(), std::greater<>());
-  const auto beyond = static_cast<std::size_t>((1 - probability) * static_cast<double>(load.complete));
+  const auto beyond = static_cast<std::size_t>((1 - probability) * static_cast<double>(count));
   if (beyond >= events.size() || !matters(events[beyond], *result)) return std::nullopt;
   return fmt::format("the client took {} to read and parse single events, which may have moved {} ({}) by as much",
                      core::format_duration(events[beyond]), name, core::format_duration(result->value));
-}
-
-// Whether the loop was late by what a first token would show: a thread with little to do may wait longer than it runs, and harm
-// nothing.
-bool late(const OwnLimit& limit, const Load& load) {
-  const double shown = load.ttft.p50 ? kLagShare * load.ttft.p50->value : 0;
-  return limit.loop_lag_p99_ns.value_or(kLagFloorNs + shown + 1) > std::max(kLagFloorNs, shown);
 }
 
 }  // namespace
@@ -102,6 +125,7 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
     if (metric == "client.write_wait_ns") state.write_wait_ns.push_back(row.value);
     if (metric == "client.tls_record_wait_ns") state.tls_record_wait_ns.push_back(row.value);
     if (metric == "client.event_own_ns") state.event_own_ns.push_back(row.value);
+    if (metric == "client.gap_own_ns") state.gap_own_ns.push_back(row.value);
     if (metric == "client.tls_own_ns") state.tls_own_ns.push_back(row.value);
   }
   return state;
@@ -109,6 +133,8 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
 
 OwnLimit judge_client(const Load& load, const OwnState& state) {
   OwnLimit limit{.cpu_ratio = mean(state.cpu_ratio), .run_queue_ratio = mean(state.run_queue_ratio)};
+  for (const auto* events : {&state.event_own_ns, &state.gap_own_ns})
+    for (const double own : *events) limit.event_own_max_ns = std::max(own, limit.event_own_max_ns.value_or(0));
   std::vector<double> lags = state.loop_lag_ns;
   std::sort(lags.begin(), lags.end());
   if (!lags.empty()) {
@@ -120,14 +146,19 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
     limit.reasons.push_back(fmt::format("the client's thread was on or waiting for a CPU {} of the time ({} on it, {} waiting)",
                                         core::format_percent(busy), core::format_percent(limit.cpu_ratio.value_or(0)),
                                         core::format_percent(limit.run_queue_ratio.value_or(0))));
-  else if (limit.run_queue_ratio.value_or(0) > std::max(kStarvedClient, limit.cpu_ratio.value_or(0)) && late(limit, load))
-    limit.reasons.push_back(fmt::format("the client's thread waited for a CPU {} of the time, longer than it ran ({})",
-                                        core::format_percent(*limit.run_queue_ratio),
-                                        core::format_percent(limit.cpu_ratio.value_or(0))));
-  for (auto reason :
-       {moved("the median TTFT", load.ttft.p50, 0.5, load, lags), moved("the TTFT P99", load.ttft.p99, 0.99, load, lags),
-        read_long("the median TTFT", load.ttft.p50, 0.5, load, state.event_own_ns),
-        read_long("the TTFT P99", load.ttft.p99, 0.99, load, state.event_own_ns)})
+  const bool starved = limit.run_queue_ratio.value_or(0) > std::max(kStarvedClient, limit.cpu_ratio.value_or(0));
+  auto by_lag = moved_by_lag(load, lags, starved);
+  if (starved && busy <= kBusyClient && !by_lag.empty())
+    by_lag.front() = fmt::format("the client's thread waited for a CPU {} of the time, longer than it ran ({}): {}",
+                                 core::format_percent(*limit.run_queue_ratio), core::format_percent(limit.cpu_ratio.value_or(0)),
+                                 by_lag.front());
+  for (std::string& reason : by_lag) limit.reasons.push_back(std::move(reason));
+  const auto& gaps = load.inter_chunk;  // ITL is them, divided by their tokens
+  for (auto reason : {read_long("the median TTFT", load.ttft.p50, 0.5, load.complete, state.event_own_ns),
+                      read_long("the TTFT P99", load.ttft.p99, 0.99, load.complete, state.event_own_ns),
+                      read_long("the median gap between chunks", gaps.p50, 0.5, gaps.count, state.gap_own_ns),
+                      read_long("the P95 of the gaps between chunks", gaps.p95, 0.95, gaps.count, state.gap_own_ns),
+                      read_long("the P99 of the gaps between chunks", gaps.p99, 0.99, gaps.count, state.gap_own_ns)})
     if (reason) limit.reasons.push_back(*std::move(reason));
   limit.limited = !limit.reasons.empty();
   if (busy > kBusyClient) limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;

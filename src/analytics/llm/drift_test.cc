@@ -47,6 +47,33 @@ TEST(Drift, FasterAnswersAreADriftToo) {
   for (std::int64_t i = 0; i < 100; ++i) answers.add(100 * i, 100 * i, 100 * i + (i < 50 ? 60 : 20), 3);
   EXPECT_THAT(answers.drifts(), ElementsAre("the median TTFT fell from 60.0 ms in the first half to 20.0 ms in the second"));
 }
+// Each request a little later than the one before: a leak, a growing cache. The halves alone differ by less than 1.5 times.
+TEST(Drift, ASteadyRise) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 100; ++i) answers.add(1000 * i, 1000 * i, 1000 * i + 300 + 2 * i + 9 * (i % 5), 3);
+  ASSERT_EQ(answers.drifts().size(), 1U);
+  EXPECT_THAT(answers.drifts().front(), testing::StartsWith("the TTFT rose steadily, from about 3"));
+}
+TEST(Drift, ASteadyRiseOfManyRequests) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 20000; ++i) answers.add(1000 * i, 1000 * i, 1000 * i + 300 + i / 100 + 40 * (i % 5), 3);
+  ASSERT_EQ(answers.drifts().size(), 1U);
+}
+TEST(Drift, ASteadyFallOfTheTokens) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 100; ++i) answers.add(1000 * i, 1000 * i, 1000 * i + 20, 40 - i / 10);
+  EXPECT_THAT(answers.drifts(), ElementsAre(testing::StartsWith("the TPOT fell steadily")));
+}
+TEST(Drift, ASmallSteadyRiseHasNone) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 100; ++i) answers.add(1000 * i, 1000 * i, 1000 * i + 300 + i / 2, 3);
+  EXPECT_THAT(answers.drifts(), IsEmpty());
+}
+TEST(Drift, WavesAreNoSteadyRise) {
+  Answers answers;
+  for (std::int64_t i = 0; i < 100; ++i) answers.add(1000 * i, 1000 * i, 1000 * i + 300 + 40 * (i / 5 % 4), 3);
+  EXPECT_THAT(answers.drifts(), IsEmpty());
+}
 TEST(Drift, SteadyLoadHasNone) {
   Answers answers;
   for (std::int64_t i = 0; i < 100; ++i) answers.add(100 * i, 100 * i, 100 * i + 20 + i % 7, 3);

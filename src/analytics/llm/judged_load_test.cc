@@ -87,8 +87,46 @@ TEST(Client, RareBusyTimesAreNotTheLimit) {
 TEST(Client, WaitingForACpuIsTheLimit) {
   EXPECT_TRUE(judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.5}, .run_queue_ratio = {0.48}}).limited);
 }
-TEST(Client, WaitingLongerThanRunningIsTheLimit) {
-  EXPECT_TRUE(judge_client(load_of(10, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.06}, .run_queue_ratio = {0.13}}).limited);
+TEST(Client, WaitingLongerThanRunningIsTheLimitWhereItDelaysFirstTokens) {
+  const OwnLimit limit = judge_client(
+      load_of(10, 1, 10), {.loop_lag_ns = std::vector<double>(100, 3e6), .cpu_ratio = {0.06}, .run_queue_ratio = {0.13}});
+  ASSERT_TRUE(limit.limited);
+  EXPECT_NE(limit.reasons.front().find("waited for a CPU 13.0 % of the time"), std::string::npos) << limit.reasons.front();
+  EXPECT_NE(limit.reasons.front().find("median TTFT"), std::string::npos) << limit.reasons.front();
+}
+// Gaps of 4 ms, and a tick in eight late by 3 ms.
+Load load_of_short_gaps() {
+  Load load = load_of(10, 1, 500);
+  for (int i = 0; i < 2000; ++i) load.gap_values.push_back(4e6 + 100 * i);
+  load.inter_chunk = stats::summarize(load.gap_values);
+  return load;
+}
+OwnState late_ticks(double run_queue_ratio) {
+  OwnState state{.loop_lag_ns = {}, .cpu_ratio = {0.02}, .run_queue_ratio = {run_queue_ratio}};
+  for (int i = 0; i < 100; ++i) state.loop_lag_ns.push_back(i % 5 < 2 ? 3e6 : 5e4);
+  return state;
+}
+TEST(Client, WaitingLongerThanRunningIsTheLimitWhereItDelaysChunks) {
+  const OwnLimit limit = judge_client(load_of_short_gaps(), late_ticks(0.13));
+  ASSERT_TRUE(limit.limited);
+  EXPECT_NE(limit.reasons.front().find("P95 of the gaps"), std::string::npos) << limit.reasons.front();
+}
+TEST(Client, GapsOfAClientThatIsNotStarvedAreItsOwn) {
+  EXPECT_FALSE(judge_client(load_of_short_gaps(), late_ticks(0.04)).limited);
+}
+// 6 % of the time waiting, 0.9 % running, beside 100 answers of 30 ms and gaps of 10 ms: neither moves by 5 %.
+TEST(Client, WaitingLongerThanRunningIsNotTheLimitWhereResultsStay) {
+  Load load;
+  load.complete = 100;
+  for (int i = 0; i < 100; ++i) load.ttft_values.push_back((30 + 0.02 * i) * kMs);
+  for (int i = 0; i < 2000; ++i) load.gap_values.push_back((9.9 + 0.0005 * i) * kMs);
+  load.ttft = stats::summarize(load.ttft_values);
+  load.inter_chunk = stats::summarize(load.gap_values);
+  OwnState state{.loop_lag_ns = {}, .cpu_ratio = {0.009}, .run_queue_ratio = {0.06}};
+  for (int i = 0; i < 100; ++i) state.loop_lag_ns.push_back(i % 10 == 0 ? 4e6 : 2e5);
+  const OwnLimit limit = judge_client(load, state);
+  EXPECT_FALSE(limit.limited) << limit.reasons.front();
+  EXPECT_GT(*limit.loop_lag_p99_ns, 0.05 * load.ttft.p50->value);
 }
 TEST(Client, WaitsThatDelayNothingAreNotTheLimit) {
   EXPECT_FALSE(judge_client(load_of(10, 1, 5000),
@@ -144,6 +182,30 @@ TEST(Client, OneLongEventDidNotMoveTheMedian) {
   load.ttft.p99.reset();
   EXPECT_FALSE(
       judge_client(load, {.loop_lag_ns = {}, .cpu_ratio = {0.1}, .run_queue_ratio = {}, .event_own_ns = {100e6}}).limited);
+}
+
+Load load_of_gaps(std::size_t count, double gap_ms) {
+  Load load;
+  load.complete = 20;
+  load.inter_chunk = stats::summarize(std::vector<double>(count, gap_ms * kMs));
+  return load;
+}
+TEST(Client, LongEventsOfMostGapsMovedTheirMedian) {
+  const OwnLimit limit = judge_client(load_of_gaps(20, 100), {.loop_lag_ns = {}, .gap_own_ns = std::vector<double>(15, 60e6)});
+  ASSERT_TRUE(limit.limited);
+  EXPECT_EQ(limit.event_own_max_ns, 60e6);
+  EXPECT_NE(limit.reasons.front().find("median gap"), std::string::npos) << limit.reasons.front();
+}
+TEST(Client, LongEventsOfFewGapsMovedTheirP99Only) {
+  const OwnLimit limit = judge_client(load_of_gaps(1000, 100), {.loop_lag_ns = {}, .gap_own_ns = std::vector<double>(15, 60e6)});
+  ASSERT_EQ(limit.reasons.size(), 1U);
+  EXPECT_NE(limit.reasons.front().find("P99 of the gaps"), std::string::npos) << limit.reasons.front();
+}
+TEST(Client, ShortEventsBesideLongGapsAreNotTheLimit) {
+  EXPECT_FALSE(judge_client(load_of_gaps(20, 2000), {.loop_lag_ns = {}, .gap_own_ns = std::vector<double>(20, 60e6)}).limited);
+}
+TEST(Client, EventsFewerThanBeyondTheQuantileMoveNoGap) {
+  EXPECT_FALSE(judge_client(load_of_gaps(2000, 100), {.loop_lag_ns = {}, .gap_own_ns = std::vector<double>(15, 60e6)}).limited);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ namespace aaco::analytics::llm {
 namespace {
 
 constexpr double kSteadyShare = 1.0 / 3;
+constexpr std::size_t kMaxGapValues = 10'000;  // of Load::gap_values
 
 double span(std::int64_t from, std::int64_t to) { return static_cast<double>(to - from); }
 
@@ -45,6 +46,15 @@ Gaps gaps_of(const std::unordered_map<std::int64_t, const trace::LlmRequestRow*>
     }
   }
   return gaps;
+}
+
+// At most kMaxGapValues of them at equal steps, ascending.
+std::vector<double> some_of(std::span<const double> values) {
+  const std::size_t step = values.size() / kMaxGapValues + 1;
+  std::vector<double> some;
+  for (std::size_t i = 0; i < values.size(); i += step) some.push_back(values[i]);
+  std::sort(some.begin(), some.end());
+  return some;
 }
 
 struct Window {
@@ -178,9 +188,13 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     complete.emplace(row.request, &row);
     load.without_output += row.content_chunks == 0 ? 1 : 0;
     load.tokens_unknown += row.output_tokens ? 0 : 1;
-    if (row.detail.value != 0 && ++load.usage_rejected == 1) load.usage_example = names.text(row.detail);
     tokens += row.output_tokens.value_or(0);
     token_chunks += row.output_tokens ? row.content_chunks : 0;
+    if (row.detail.value == 0) continue;
+    if (row.output_tokens && names.text(row.token_source) == "usage")
+      ++load.reasoning_unsent;
+    else if (++load.usage_rejected == 1)
+      load.usage_example = names.text(row.detail);
   }
   load.complete = static_cast<std::int64_t>(complete.size());
   load.requests -= load.cancelled;
@@ -210,6 +224,7 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   load.tpot = stats::summarize(series.tpot);
   load.client_queue = stats::summarize(series.queue);
   load.inter_chunk = stats::summarize(gaps.between_chunks);
+  load.gap_values = some_of(gaps.between_chunks);
   load.itl_known = gaps.tokens_known && !gaps.between_tokens.empty();
   if (load.itl_known) load.itl = stats::summarize(gaps.between_tokens);
   load.duration_s = whole.seconds();

@@ -12,6 +12,7 @@
 #include "serving/client/exchange.h"
 #include "serving/client/model_list.h"
 #include "serving/client/own_state.h"
+#include "serving/client/retry.h"
 #include "serving/secrets.h"
 
 namespace aaco::serving {
@@ -26,19 +27,8 @@ constexpr std::int64_t kProgressNs = 250'000'000;
 // Requests are sent without a look at sockets and timers for no longer. A client that is behind its schedule otherwise reads
 // no answer and records no state of its own until it has caught up.
 constexpr std::int64_t kMaxSendingNs = 300'000;
-constexpr std::int64_t kLingerNs = 5'000'000'000;  // a response may end this long after its answer
-constexpr std::int64_t kMaxRetryDelayNs = 60'000'000'000;
-
-bool worth_retrying(Outcome outcome) {
-  return outcome == Outcome::http_429 || outcome == Outcome::http_5xx || outcome == Outcome::refused || outcome == Outcome::reset;
-}
-
-// Retry-After in seconds, otherwise 100 ms doubled with each retry.
-std::int64_t retry_delay_ns(const Exchange& exchange) {
-  if (const auto stated = core::parse_f64(exchange.retry_after()); stated && *stated >= 0 && *stated < 3600)
-    return std::min(kMaxRetryDelayNs, static_cast<std::int64_t>(*stated * 1e9));
-  return std::min(kMaxRetryDelayNs, std::int64_t{100'000'000} << std::min<std::int64_t>(10, exchange.record().retries));
-}
+constexpr std::int64_t kLingerNs = 5'000'000'000;        // a response may end this long after its answer
+constexpr std::int64_t kMaxDoneWaitNs = 30'000'000'000;  // [DONE] may come this long after the finish reason
 
 }  // namespace
 
@@ -71,6 +61,7 @@ struct Client::State final : Exchange::Host {
   void retry(Exchange& exchange);
   void on_tick(std::int64_t due_ns);
   void arm_tick(std::int64_t due_ns);
+  [[nodiscard]] std::vector<Exchange*> exchanges() const;
   void check_deadlines(std::int64_t now_ns);
   void stop_all(std::int64_t now_ns);
   void report(std::int64_t now_ns);
@@ -80,7 +71,7 @@ struct Client::State final : Exchange::Host {
   void on_ended(Exchange& exchange) override;
   void on_released(Exchange& exchange, bool reusable) override;
   void on_stale(Exchange& exchange) override;
-  void on_own_time(std::int64_t own_ns) override { poller.note(&SocketWaits::event_own_ns, own_ns); }
+  void on_own_time(OwnWait of, std::int64_t own_ns) override { poller.note(of, own_ns); }
   [[nodiscard]] std::string cleaned(std::string message, const Work& work) const override {
     return without_secrets(std::move(message), secrets, work.body);
   }
@@ -196,10 +187,8 @@ void Client::State::begin(Ready ready, RequestRecord record, bool fresh) {
     idle.pop_back();
   }
   const bool connect = !channel;
-  if (connect) {
-    channel = std::make_shared<Channel>(io, poller, route, buffer);
-    ++outcome.connections;
-  }
+  if (connect) channel = std::make_shared<Channel>(io, poller, route, buffer);
+  outcome.connections += connect ? 1 : 0;
   auto exchange = std::make_unique<Exchange>(*this, reader, std::move(record), std::move(ready.work), std::move(ready.text));
   Exchange& started = *exchange;
   live.emplace(&started, std::move(exchange));
@@ -298,18 +287,26 @@ void Client::State::on_tick(std::int64_t due_ns) {
   if (!finished) arm_tick(std::max(due_ns + OwnState::kTickNs, now));
 }
 
+// Those that live now: ending one may begin another.
+std::vector<Exchange*> Client::State::exchanges() const {
+  std::vector<Exchange*> all;
+  for (const auto& [exchange, owner] : live) all.push_back(exchange);
+  return all;
+}
+
 void Client::State::check_deadlines(std::int64_t now_ns) {
   next_deadline_check_ns =
       now_ns + std::clamp<std::int64_t>(std::min(options.timeout_ns, shortest_cancel_ns) / 50, OwnState::kTickNs, 100'000'000);
-  std::vector<Exchange*> open_exchanges;
-  for (const auto& [exchange, owner] : live) open_exchanges.push_back(exchange);
-  for (Exchange* exchange : open_exchanges) {
+  for (Exchange* exchange : exchanges()) {
     const RequestRecord& record = exchange->record();
     const std::int64_t since = record.sent_ns.value_or(exchange->started_ns());
+    const auto waits = exchange->waits_since_ns();
     if (exchange->ended()) {
       if (now_ns - record.end_ns > kLingerNs) on_released(*exchange, false);
     } else if (!record.sent_ns && now_ns - since > options.connect_timeout_ns) {
       exchange->abort(Outcome::refused, "timed out while connecting", now_ns);
+    } else if (waits && now_ns - *waits > std::min(kMaxDoneWaitNs, options.timeout_ns)) {
+      exchange->stop_waiting(now_ns);
     } else if (now_ns - since > options.timeout_ns) {
       exchange->abort(Outcome::timeout,
                       "no complete response within " + core::format_duration(static_cast<double>(options.timeout_ns)), now_ns);
@@ -322,18 +319,16 @@ void Client::State::check_deadlines(std::int64_t now_ns) {
 void Client::State::stop_all(std::int64_t now_ns) {
   outcome.stopped = true;
   next.reset();
-  for (Waiting& request : waiting) {
-    request.record.outcome = Outcome::cancelled;
-    request.record.detail = "the run was stopped";
-    request.record.end_ns = now_ns;
-    outcome.requests[static_cast<std::size_t>(request.record.request)] = request.record;
-    ++outcome.not_sent;
+  for (auto& [ready, record] : waiting) {
+    record.outcome = Outcome::cancelled;
+    record.detail = "the run was stopped";
+    record.end_ns = now_ns;
+    outcome.requests[static_cast<std::size_t>(record.request)] = record;
   }
+  outcome.not_sent += static_cast<std::int64_t>(waiting.size());
   waiting.clear();
-  std::vector<Exchange*> open_exchanges;
-  for (const auto& [exchange, owner] : live)
-    if (!exchange->ended()) open_exchanges.push_back(exchange);
-  for (Exchange* exchange : open_exchanges) exchange->abort(Outcome::cancelled, "the run was stopped", now_ns);
+  for (Exchange* exchange : exchanges())
+    if (!exchange->ended()) exchange->abort(Outcome::cancelled, "the run was stopped", now_ns);
 }
 
 void Client::State::report(std::int64_t now_ns) {

@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/json.h"
+#include "core/strings.h"
 #include "serving/client/reply_text.h"
 #include "serving/usage.h"
 
@@ -16,13 +17,14 @@ constexpr std::size_t kMaxErrorBody = 64 << 10;  // what is kept of a reply that
 constexpr std::size_t kMaxDetail = 300;
 constexpr std::string_view kExpected = "an event stream";
 
+// Finish reasons of an answer that the server could not end (SGLang and vLLM: abort, gateways: error).
+bool gave_up(std::string_view finish_reason) { return finish_reason == "error" || finish_reason == "abort"; }
+
 }  // namespace
 
 std::string request_header(const Target& target, std::string_view method, std::string_view path, std::string_view more) {
-  // Through a proxy without a tunnel the request names the whole URL.
-  const std::string prefix = target.proxy && !target.tls ? target.url() : target.base_path;
-  std::string text =
-      fmt::format("{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: aaco\r\n{}", method, prefix, path, target.host_header(), more);
+  std::string text = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: aaco\r\n{}", method, target.request_target(path),
+                                 target.host_header(), more);
   if (target.proxy && !target.tls && !target.proxy_authorization.empty())
     text += fmt::format("Proxy-Authorization: {}\r\n", target.proxy_authorization);
   for (const auto& [name, value] : target.headers) text += fmt::format("{}: {}\r\n", name, value);
@@ -66,10 +68,11 @@ void Exchange::on_open(std::int64_t connect_ns, std::optional<std::int64_t> tls_
 
 void Exchange::on_bytes(std::string_view bytes, std::int64_t time_ns) {
   const std::int64_t began_ns = channel_->reading_since_ns();
+  if (own_ns_ == 0) own_of_ = record_.first_token_ns ? &SocketWaits::gap_own_ns : &SocketWaits::event_own_ns;
   take_bytes(bytes, time_ns);
   own_ns_ += core::monotonic_ns() - began_ns;
   if (stream_.incomplete() && !ended_) return;
-  host_.on_own_time(std::exchange(own_ns_, 0));
+  host_.on_own_time(own_of_, std::exchange(own_ns_, 0));
 }
 
 void Exchange::take_bytes(std::string_view bytes, std::int64_t time_ns) {
@@ -116,16 +119,25 @@ void Exchange::take_chunk(const Chunk& chunk, std::int64_t time_ns) {
     ++record_.content_chunks;
     record_.content_bytes += chunk.bytes;
     record_.tool_call = record_.tool_call || chunk.kind == ChunkKind::tool_call;
+    record_.reasoning = record_.reasoning || chunk.kind == ChunkKind::reasoning;
     answer_ += chunk.text;
   }
   if (!chunk.finish_reason.empty()) record_.finish_reason = chunk.finish_reason;
+  if (is_output(chunk.kind) || !chunk.finish_reason.empty()) answered_ns_ = time_ns;
   if (chunk.usage) record_.usage = *chunk.usage;
   if (chunk.server_prompt_ns) record_.server_prompt_ns = chunk.server_prompt_ns;
   if (chunk.server_decode_ns) record_.server_decode_ns = chunk.server_decode_ns;
   host_.on_chunk(*this, chunk, time_ns);
   if (chunk.kind == ChunkKind::error)
     end(Outcome::stream_error, chunk.error.empty() ? "error event in the stream" : chunk.error, time_ns);
-  if (chunk.kind == ChunkKind::done) end(Outcome::ok, {}, time_ns);
+  if (chunk.kind == ChunkKind::done) finish(true, time_ns);
+}
+
+void Exchange::finish(bool done, std::int64_t time_ns) {
+  const std::int64_t ended_ns = answered_ns_.value_or(time_ns);
+  record_.done = done;
+  record_.held_ns = time_ns - ended_ns;
+  end(Outcome::ok, {}, ended_ns);
 }
 
 void Exchange::conclude(std::int64_t time_ns, bool cut) {
@@ -137,12 +149,9 @@ void Exchange::conclude(std::int64_t time_ns, bool cut) {
                describe_reply(*record_.http_status, response_.content_type(), body_, kExpected), time_ns);
   if (!cut && !is_stream_)
     return end(Outcome::protocol, describe_reply(200, response_.content_type(), body_, kExpected), time_ns);
-  // Without [DONE] an answer that gave its reason to finish is whole, and ended with its last content.
-  if (!record_.finish_reason.empty()) {
-    const std::int64_t ended_ns = record_.last_token_ns.value_or(time_ns);
-    record_.held_ns = time_ns - ended_ns;
-    return end(Outcome::ok, {}, ended_ns);
-  }
+  // The line of [DONE] may have no end. Without it an answer that gave its reason to finish is whole.
+  if (!cut && core::trim(stream_.unfinished()) == kDone) return finish(true, answered_ns_.value_or(time_ns));
+  if (!record_.finish_reason.empty()) return finish(false, time_ns);
   end(Outcome::truncated,
       cut ? "the connection was closed within the stream" : "the stream ended without a finish reason or [DONE]", time_ns);
 }
@@ -171,9 +180,18 @@ void Exchange::abort(Outcome outcome, const std::string& why, std::int64_t now_n
   release(false);
 }
 
+void Exchange::stop_waiting(std::int64_t now_ns) {
+  finish(false, now_ns);
+  release(false);
+}
+
 void Exchange::end(Outcome outcome, std::string detail, std::int64_t time_ns) {
   if (ended_) return;
   ended_ = true;
+  if (outcome == Outcome::ok && gave_up(record_.finish_reason)) {
+    outcome = Outcome::stream_error;
+    detail = fmt::format("the server ended the answer with finish reason '{}'", record_.finish_reason);
+  }
   record_.outcome = outcome;
   if (!detail.empty()) detail = host_.cleaned(std::move(detail), work_);
   detail.resize(std::min(detail.size(), kMaxDetail));

@@ -13,8 +13,9 @@
 
 namespace aaco::serving {
 
-// One attempt at a request, from its channel to the end of its response. The answer ends with [DONE]; the response may end later,
-// and only then may the channel carry the next request.
+// One attempt at a request, from its channel to the end of its response. The answer ends with its last output or finish reason,
+// which [DONE] or the end of the response tells; the response may end later, and only then may the channel carry the next
+// request.
 class Exchange final : public Channel::Listener {
  public:
   class Host {
@@ -28,7 +29,8 @@ class Exchange final : public Channel::Listener {
     // A reused channel was closed by the server before the request arrived there.
     virtual void on_stale(Exchange& exchange) = 0;
     // The client was busy for this long with reading and parsing an event, or what came with it.
-    virtual void on_own_time(std::int64_t own_ns) = 0;
+    using OwnWait = std::optional<std::int64_t> SocketWaits::*;
+    virtual void on_own_time(OwnWait of, std::int64_t own_ns) = 0;
     // A server's message without the secrets of the request.
     [[nodiscard]] virtual std::string cleaned(std::string message, const Work& work) const = 0;
   };
@@ -39,6 +41,8 @@ class Exchange final : public Channel::Listener {
   void start(std::shared_ptr<Channel> channel);
   // Ends it from the client's side.
   void abort(Outcome outcome, const std::string& why, std::int64_t now_ns);
+  // Ends it as complete: the server gave its finish reason, and holds the response open without [DONE].
+  void stop_waiting(std::int64_t now_ns);
 
   [[nodiscard]] const RequestRecord& record() const { return record_; }
   RequestRecord& mutable_record() { return record_; }
@@ -47,6 +51,10 @@ class Exchange final : public Channel::Listener {
   [[nodiscard]] const std::string& retry_after() const { return retry_after_; }
   [[nodiscard]] std::string request_text() const { return text_; }
   [[nodiscard]] bool ended() const { return ended_; }
+  // The last output or finish reason, where only [DONE] is missing.
+  [[nodiscard]] std::optional<std::int64_t> waits_since_ns() const {
+    return record_.finish_reason.empty() ? std::nullopt : answered_ns_;
+  }
   [[nodiscard]] std::int64_t started_ns() const { return started_ns_; }
   std::shared_ptr<Channel> take_channel();
 
@@ -60,6 +68,8 @@ class Exchange final : public Channel::Listener {
   core::Status take_body(std::string_view body, std::int64_t time_ns);
   void take_event(std::string_view event, std::string_view data, std::int64_t time_ns);
   void take_chunk(const Chunk& chunk, std::int64_t time_ns);
+  // The answer is complete: [DONE] was read, or the response ended after a finish reason.
+  void finish(bool done, std::int64_t time_ns);
   // The response is complete, and the answer has not ended by itself.
   void conclude(std::int64_t time_ns, bool cut);
   void end(Outcome outcome, std::string detail, std::int64_t time_ns);
@@ -75,7 +85,9 @@ class Exchange final : public Channel::Listener {
   EventStream stream_;
   std::string body_;  // of a response that is no event stream
   std::string answer_, retry_after_;
+  std::optional<std::int64_t> answered_ns_;   // the last output or finish reason
   std::int64_t started_ns_ = 0, own_ns_ = 0;  // own: of the event that is not complete
+  Host::OwnWait own_of_ = &SocketWaits::event_own_ns;
   bool ended_ = false, released_ = false, is_stream_ = false, reused_ = false;
 };
 

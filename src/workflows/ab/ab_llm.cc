@@ -24,13 +24,11 @@ core::Status check_side(const LlmSide& side, std::string_view name) {
                     "remove --sweep and keep one value of --concurrency or --rate");
 }
 
-// What is known to differ before anything is sent.
+// What is known to differ before anything is measured.
 core::Status check_comparable(const AbLlmRequest& request, const Services& services) {
-  const auto* const a = std::get_if<LlmRequest>(&request.a);
-  const auto* const b = std::get_if<LlmRequest>(&request.b);
-  if (a == nullptr || b == nullptr || request.force) return {};
-  AACO_ASSIGN(auto of_a, llm_facts(*a, services));
-  AACO_ASSIGN(auto of_b, llm_facts(*b, services));
+  if (request.force) return {};
+  AACO_ASSIGN(auto of_a, facts_of(request.a, services));
+  AACO_ASSIGN(auto of_b, facts_of(request.b, services));
   const auto differences = hardware::compare_fingerprints(hardware::make_fingerprint(of_a), hardware::make_fingerprint(of_b));
   if (hardware::comparable(differences)) return {};
   const hardware::Difference& first = differences.front();

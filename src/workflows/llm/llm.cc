@@ -25,7 +25,7 @@ namespace {
 
 using core::Json;
 
-constexpr std::int64_t kHeldNs = 10'000'000;  // of a response without [DONE], below which it does not matter
+constexpr std::int64_t kHeldNs = 10'000'000;  // after the answer, below which it does not matter
 
 // A server that answers, and who asks it.
 struct ReadyLoad {
@@ -67,8 +67,12 @@ std::vector<hardware::Fact> subject_of(const LlmPlan& plan) {
                                             : "prompts from a file";
   if (!plan.prefix.empty()) shapes += fmt::format(", shared prefix of {} bytes", plan.prefix.size());
   if (plan.turns > 1) shapes += fmt::format(", {} turns", plan.turns);
-  return {{"mode", "llm"}, {"model.hash", plan.body.model}, {"input_shapes", shapes},
-          {"load", load},  {"slo", to_string(plan.slo)},    {"seed", std::to_string(plan.body.seed)}};
+  return {{"mode", "llm"},
+          {"model.hash", shown(plan.body.model, plan)},
+          {"input_shapes", shapes},
+          {"load", load},
+          {"slo", to_string(plan.slo)},
+          {"seed", std::to_string(plan.body.seed)}};
 }
 
 void warn_of_cap(const std::vector<RanLevel>& levels, const LlmRequest& request, SessionDraft& draft) {
@@ -81,22 +85,35 @@ void warn_of_cap(const std::vector<RanLevel>& levels, const LlmRequest& request,
                "raise --max-open");
 }
 
-// Without [DONE] only the end of the response tells that nothing more comes: a closed loop waits for it.
+struct Held {
+  std::int64_t count = 0, ns = 0;
+  [[nodiscard]] std::string mean() const {
+    return core::format_duration(static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(1, count)));
+  }
+};
+
+// Only [DONE], or without it the end of the response, tells that nothing more comes: a closed loop waits for it.
 void warn_of_held(const std::vector<RanLevel>& levels, SessionDraft& draft) {
-  std::int64_t count = 0, held_ns = 0;
+  Held late, without;
   for (const RanLevel& level : levels)
     for (const serving::RequestRecord& record : level.outcome.requests) {
-      if (record.held_ns < kHeldNs) continue;
-      ++count;
-      held_ns += record.held_ns;
+      if (record.outcome != serving::Outcome::ok || record.held_ns < kHeldNs) continue;
+      Held& held = record.done ? late : without;
+      ++held.count;
+      held.ns += record.held_ns;
     }
-  if (count > 0)
-    draft.warn(
-        "llm.no_done",
-        fmt::format("{} responses ended without [DONE], and the server held them open for {} on average: with --concurrency "
-                    "the next request waits for that, which lowers the throughput but not E2EL",
-                    count, core::format_duration(static_cast<double>(held_ns) / static_cast<double>(count))),
-        "let the server send 'data: [DONE]', or use --rate");
+  constexpr std::string_view kEffect =
+      "with --concurrency the next request waits for that, which lowers the throughput but not E2EL";
+  if (late.count > 0)
+    draft.warn("llm.late_done",
+               fmt::format("{} responses ended with [DONE] {} after their last token and finish reason, on average: {}",
+                           late.count, late.mean(), kEffect),
+               "find out what the server or gateway does between the last token and [DONE], or use --rate");
+  if (without.count > 0)
+    draft.warn("llm.no_done",
+               fmt::format("{} responses ended without [DONE], and the server held them open for {} on average: {}",
+                           without.count, without.mean(), kEffect),
+               "let the server send 'data: [DONE]', or use --rate");
 }
 
 // The recording of --observe. Without it the load is kept, and can be joined later.
@@ -119,8 +136,8 @@ void store_outcome(const ReadyLoad& ready, const LoadWatch& watch, const std::ve
   std::int64_t connections = 0;
   for (const RanLevel& level : levels) connections += level.outcome.connections;
   trace::Outcome& stored = draft.manifest().outcome;
-  stored.model = ready.plan.body.model;
-  stored.llm = Json::object({{"url", ready.plan.target.url()},
+  stored.model = shown(ready.plan.body.model, ready.plan);
+  stored.llm = Json::object({{"url", shown(ready.plan.target.url(), ready.plan)},
                              {"connections", connections},
                              {"server_process_id", watch.server()},
                              {"summary", summary.sentence}});
@@ -162,9 +179,11 @@ void take_latency(trace::Metrics& metrics, const trace::Metrics& of_level) {
     }
 }
 
-core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& services) {
+core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& asked) {
+  Services services = asked;
   if (!request.observe.empty()) AACO_TRY(check_observed(request.observe, services));
   AACO_ASSIGN(ReadyLoad ready, connect(request, services));
+  for (std::string& word : services.command_line) word = shown(std::move(word), ready.plan);
   AACO_ASSIGN(LoadWatch watch, LoadWatch::find(ready.plan, request, services));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("llm", request.tag, to_json(request, ready.plan), services));
   LiveRecord live(services.paths.sessions, draft.manifest(), "language-model server");

@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "serving/secrets.h"
 #include "workflows/llm/request_journal.h"
 
 namespace aaco::workflows {
@@ -140,12 +141,16 @@ core::Result<LlmPlan> plan_llm(const LlmRequest& request, const Services& servic
   return plan;
 }
 
+std::string shown(std::string text, const LlmPlan& plan) {
+  return serving::without_whole_secrets(std::move(text), serving::secrets_of(plan.target));
+}
+
 Json to_json(const LlmRequest& request, const LlmPlan& plan) {
   Json levels = Json::array(), headers = Json::array();
   for (const LlmLevel& level : plan.levels) levels.push(level.name);
   for (const std::string& header : request.headers) headers.push(header.substr(0, header.find(':')));
-  Json out = Json::object({{"url", plan.target.url()},
-                           {"model", plan.body.model},
+  Json out = Json::object({{"url", shown(plan.target.url(), plan)},
+                           {"model", shown(plan.body.model, plan)},
                            {"api", std::string(to_string(plan.body.api))},
                            {"load", std::move(levels)}});
   Json concurrency = Json::array(), rates = Json::array();

@@ -48,6 +48,8 @@ struct LlmPlan {
 
 // Reads files and draws the arrivals; sends nothing.
 core::Result<LlmPlan> plan_llm(const LlmRequest& request, const Services& services);
+// `text` without the secrets of the plan's requests, as it may be stored and printed: a server's name of a model may repeat them.
+std::string shown(std::string text, const LlmPlan& plan);
 // What is stored of the request: no header values and no key.
 core::Json to_json(const LlmRequest& request, const LlmPlan& plan);
 

@@ -87,7 +87,7 @@ bool is_local(const std::string& host) { return host == "localhost" || host == "
 }  // namespace
 
 core::Result<std::string> first_model(const serving::Client& client, const serving::Target& target, std::int64_t timeout_ns) {
-  const std::string url = target.url() + "/models";
+  const std::string url = target.url("/models");
   AACO_ASSIGN(const serving::ModelList list, client.models(std::min(kListTimeoutNs, timeout_ns)));
   if (!list.names.empty()) return list.names.front();
   const std::string path = "check that --url ends with the path of the API (most servers: /v1), or name the model with --model";

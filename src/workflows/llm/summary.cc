@@ -30,6 +30,7 @@ Json to_json(const OwnLimit& client) {
   Json out = Json::object({{"limited", client.limited}, {"reasons", Json::texts(client.reasons)}});
   out.set_if("cpu_ratio", client.cpu_ratio).set_if("run_queue_ratio", client.run_queue_ratio);
   out.set_if("loop_lag_p50_ns", client.loop_lag_p50_ns).set_if("loop_lag_p99_ns", client.loop_lag_p99_ns);
+  out.set_if("event_own_max_ns", client.event_own_max_ns);
   return out.set_if("vouched_per_second", client.vouched_per_second);
 }
 
@@ -78,6 +79,7 @@ Json to_json(const Load& load, const OwnLimit& client) {
                            {"without_output", load.without_output},
                            {"duration_s", load.duration_s},
                            {"tokens_unknown", load.tokens_unknown}});
+  if (load.reasoning_unsent > 0) out.set("reasoning_unsent", load.reasoning_unsent);
   if (load.usage_rejected > 0) out.set("usage_rejected", load.usage_rejected);
   if (load.retries > 0) out.set("retries", load.retries);
   if (load.reconnects > 0) out.set("reconnects", load.reconnects);
@@ -139,6 +141,13 @@ void warn(LlmSummary& summary, const Load& load) {
   for (const std::string& drift : load.drifts)
     summary.warnings.push_back({"llm.drift", fmt::format("{}: {}", load.name, drift),
                                 "the figures are of both halves together: look at the latency over time, or use a lower load"});
+  if (load.reasoning_unsent > 0)
+    summary.warnings.push_back(
+        {"llm.reasoning_unsent",
+         fmt::format("{}: {} of {} responses have tokens of a reasoning that the server did not send: TPOT, ITL and token "
+                     "throughput are of the tokens that it sent",
+                     load.name, load.reasoning_unsent, load.complete),
+         ""});
   if (load.usage_rejected > 0)
     summary.warnings.push_back({"llm.usage",
                                 fmt::format("{}: the usage of {} of {} responses is impossible and was not used: {}", load.name,

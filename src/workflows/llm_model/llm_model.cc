@@ -50,16 +50,13 @@ std::vector<hardware::Fact> subject_of(const DecoderPlan& plan, const Placement&
                                        const LlmModelRequest& request, const Isolation& isolation,
                                        const hardware::UsableCpus& usable) {
   std::vector<hardware::Fact> facts = isolation.facts();
-  const DecoderLevel& main = plan.levels.front();
-  facts.insert(facts.end(), {{"mode", "llm in process"},
-                             {"model.hash", plan.run.model_hash},
+  for (auto& fact : llm_model_facts(request)) facts.push_back(std::move(fact));
+  facts.insert(facts.end(), {{"model.hash", plan.run.model_hash},
                              {"runtime.name", "onnxruntime"},
                              {"runtime.version", version},
                              {"provider", placement.provider},
                              {"threads.intra", std::to_string(plan.run.backend.intra_op_threads)},
                              {"graph_level", plan.run.backend.graph_level},
-                             {"input_shapes", fmt::format("prompt {}, response {} tokens", main.prompt, main.output)},
-                             {"batch", std::to_string(main.batch)},
                              {"seed", std::to_string(request.run.seed)}});
   if (!usable.allowed.empty()) {
     facts.push_back({"cpu.allowed_cores", std::to_string(usable.allowed.size())});
@@ -263,6 +260,13 @@ core::Result<SessionOutcome> finish(const DecoderPlan& plan, const LlmModelReque
 }
 
 }  // namespace
+
+std::vector<hardware::Fact> llm_model_facts(const LlmModelRequest& request) {
+  const DecoderLevel main = decoder_levels(request).front();
+  return {{"mode", "llm in process"},
+          {"input_shapes", fmt::format("prompt {}, response {} tokens", main.prompt, main.output)},
+          {"batch", std::to_string(main.batch)}};
+}
 
 core::Result<SessionOutcome> llm_model(const LlmModelRequest& asked, const Services& services) {
   services.progress("preparing " + asked.run.model);

@@ -1,5 +1,6 @@
 #include "workflows/llm_side.h"
 
+#include "serving/target.h"
 #include "workflows/llm_model.h"
 
 namespace aaco::workflows {
@@ -17,6 +18,9 @@ core::Result<LlmSide> load_from_json(const Json& document) {
           ErrorCode::invalid_input,
           "the load cannot be repeated: the session has only the name of the file '" + std::string(document[file].text()) + "'",
           "pass the options of 'aaco llm' after '--'");
+  if (request.url.find(serving::kRemovedSecret) != std::string::npos)
+    return core::fail(ErrorCode::invalid_input, "the load cannot be repeated: the key in the query of its URL is not stored",
+                      "pass the options of 'aaco llm' after '--'");
   if (!document["headers"].items().empty())
     return core::fail(ErrorCode::invalid_input, "the load cannot be repeated: the values of its headers are not stored",
                       "pass the options of 'aaco llm' after '--'");
@@ -54,6 +58,11 @@ core::Result<SessionOutcome> measure_llm(const LlmSide& side, const Services& se
   AACO_ASSIGN(LlmOutcome outcome, llm(std::get<LlmRequest>(side), services));
   if (outcome.all_failed) return core::fail(ErrorCode::io, "no request succeeded: " + outcome.failure);
   return std::move(outcome.session);
+}
+
+core::Result<std::vector<hardware::Fact>> facts_of(const LlmSide& side, const Services& services) {
+  if (const auto* model = std::get_if<LlmModelRequest>(&side)) return llm_model_facts(*model);
+  return llm_facts(std::get<LlmRequest>(side), services);
 }
 
 bool is_llm_request(const Json& document) {

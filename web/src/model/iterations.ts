@@ -1,4 +1,4 @@
-import type { IterationColumns } from './report.ts';
+import type { IterationColumns, Phase, Report } from './report.ts';
 
 export interface Run {
   phase: string;
@@ -26,6 +26,24 @@ export const isWarmup = (phase: string): boolean => phase === 'warmup';
 export function phaseTitle(phase: string): string {
   const known: Record<string, string> = { load: 'Load', warmup: 'Warm-up', measure: 'Measured', measure_telemetry: 'Measured with telemetry', profile: 'Profiled', step: 'Steps' };
   return Object.prototype.hasOwnProperty.call(known, phase) ? (known[phase] as string) : phase.replace(/_/g, ' ');
+}
+
+// Of the iterations of a session with several loads, where only those of the load that counts are measured.
+export const phaseTitleOf = (report: Report) => (phase: string): string => (isMeasured(phase) && countedLoad(report)) || phaseTitle(phase);
+
+const loadsOf = (report: Report): string[] => {
+  const levels = report.extra?.llm?.levels;
+  return Array.isArray(levels) && levels.length > 1 ? levels.map((level) => level.load) : [];
+};
+
+const countedLoad = (report: Report): string | undefined => (loadsOf(report).length > 0 ? report.extra?.llm?.counts : undefined);
+
+// The phases of a session in their order; those that measure one of several loads by its name.
+export function phaseTitles(report: Report, phases: Phase[]): string[] {
+  const loads = loadsOf(report);
+  const named = phases.filter((phase) => isMeasured(phase.name)).length === loads.length;
+  let next = 0;
+  return phases.map((phase) => (named && isMeasured(phase.name) && loads[next++]) || phaseTitle(phase.name));
 }
 
 export function inTimeOrder(columns: IterationColumns): IterationSeries {

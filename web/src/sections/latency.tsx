@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Section } from '../components/section.tsx';
 import { interval, percent, plural, text } from '../format/quantity.ts';
-import { distribution, inTimeOrder, isBeside, isMeasured, isWarmup } from '../model/iterations.ts';
+import { distribution, inTimeOrder, isBeside, isMeasured, isWarmup, phaseTitleOf } from '../model/iterations.ts';
 import { findMetric, metricTip, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
 import { linear, padded } from '../charts/scale.ts';
 import { DistributionChart, type Mark } from './distribution_chart.tsx';
@@ -67,7 +67,7 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
       {series && points > 1 && (
         <figure>
           <figcaption>Every iteration over time</figcaption>
-          <LatencyChart series={series} median={findMetric(report, 'latency.p50_ns')?.value} thinnedFrom={report.thinned?.iterations} />
+          <LatencyChart series={series} titleOf={phaseTitleOf(report)} median={findMetric(report, 'latency.p50_ns')?.value} thinnedFrom={report.thinned?.iterations} />
           <ul class="key">
             {series.phases.some(isWarmup) && <li><i class="swatch hatch" />warm-up, not counted</li>}
             {series.phases.some(isBeside) && <li><i class="line-swatch" />with telemetry, not counted</li>}

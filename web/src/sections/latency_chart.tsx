@@ -6,7 +6,7 @@ import { useWidth } from '../charts/use_width.ts';
 import { useZoom } from '../charts/use_zoom.ts';
 import { hideTip, showTip } from '../components/tip.tsx';
 import { count, duration, scaleFor } from '../format/quantity.ts';
-import { isBeside, isMeasured, isWarmup, type IterationSeries, phaseTitle } from '../model/iterations.ts';
+import { isBeside, isMeasured, isWarmup, type IterationSeries } from '../model/iterations.ts';
 
 const kHeight = 260;
 const kTallest = 3; // times the median: what is beyond is marked at the upper edge
@@ -24,7 +24,7 @@ function yDomain(series: IterationSeries, median: number | undefined, all: boole
 }
 
 // Latency over time: warm-up shaded, outliers as diamonds, disturbed iterations ticked below, blocks with telemetry tinted.
-export function LatencyChart({ series, median, thinnedFrom }: { series: IterationSeries; median: number | undefined; thinnedFrom: number | undefined }) {
+export function LatencyChart({ series, titleOf, median, thinnedFrom }: { series: IterationSeries; titleOf: (phase: string) => string; median: number | undefined; thinnedFrom: number | undefined }) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const [all, setAll] = useState(false);
   const [hover, setHover] = useState<number | null>(null);
@@ -59,7 +59,7 @@ export function LatencyChart({ series, median, thinnedFrom }: { series: Iteratio
     const row = nearest(px);
     setHover(row);
     const extra = [series.outlier.has(row) ? 'outlier' : '', series.disturbance.get(row) ?? ''].filter((one) => one !== '');
-    showTip(event.clientX, event.clientY, `${duration(series.duration[row] ?? 0)}\n${phaseTitle(series.phases[series.phase[row] ?? 0] ?? '')}, iteration ${series.iteration[row]}${extra.length > 0 ? `\n${extra.join(', ')}` : ''}`);
+    showTip(event.clientX, event.clientY, `${duration(series.duration[row] ?? 0)}\n${titleOf(series.phases[series.phase[row] ?? 0] ?? '')}, iteration ${series.iteration[row]}${extra.length > 0 ? `\n${extra.join(', ')}` : ''}`);
   };
   const clampY = (value: number): number => Math.max(box.top, Math.min(box.bottom, y(value)));
   return (
@@ -79,7 +79,7 @@ export function LatencyChart({ series, median, thinnedFrom }: { series: Iteratio
               <g key={index}>
                 <rect x={a} y={box.top} width={b - a} height={box.bottom - box.top} class={`band ${shade}`} />
                 {isWarmup(run.phase) && <rect x={a} y={box.top} width={b - a} height={box.bottom - box.top} fill="url(#hatch)" />}
-                {b - a > 70 && <text x={a + 4} y={box.top - 7} class="band-name">{cut(phaseTitle(run.phase), Math.floor((b - a) / 7))}</text>}
+                {b - a > 70 && <text x={a + 4} y={box.top - 7} class="band-name">{cut(titleOf(run.phase), Math.floor((b - a) / 7))}</text>}
               </g>
             );
           })}

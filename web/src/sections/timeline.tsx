@@ -10,7 +10,7 @@ import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
 import { count, duration, scaleFor } from '../format/quantity.ts';
 import { buildTracks, detailExtent, type Lane, timelineExtent, timelineSlots, type Track } from '../model/lanes.ts';
-import { phaseTitle } from '../model/iterations.ts';
+import { phaseTitles } from '../model/iterations.ts';
 import type { Phase, Report, TimelineColumns } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
 import { TraceView } from '../trace/trace_view.tsx';
@@ -25,21 +25,21 @@ const kPatternFrom = 14; // pixels; below, a pattern is noise and the tip names 
 const heightOf = (track: Track): number => kTitle + track.lanes.length * (kLane + 2) + kGap;
 
 // The whole session as one strip: its phases, and where the spans below lie in it.
-function PhaseStrip({ phases, view, width }: { phases: Phase[]; view: { low: number; high: number } | undefined; width: number }) {
+function PhaseStrip({ phases, titles, view, width }: { phases: Phase[]; titles: string[]; view: { low: number; high: number } | undefined; width: number }) {
   const end = Math.max(...phases.map((phase) => phase.end_ns), view?.high ?? 0);
   const x = linear({ low: Math.min(0, ...phases.map((phase) => phase.start_ns)), high: end }, 0, width);
   const place = view ? Math.min(width - 5, Math.max(5, x((view.low + view.high) / 2))) : 0;
-  const label = phases.map((phase) => `${phase.name} ${duration(phase.end_ns - phase.start_ns)}`).join(', ');
+  const label = phases.map((phase, index) => `${titles[index]} ${duration(phase.end_ns - phase.start_ns)}`).join(', ');
   return (
     <svg viewBox={`0 0 ${width} 46`} role="img" aria-label={`Phases of the session: ${label}`} class="phases">
       {phases.map((phase, index) => {
         const [from, to] = [x(phase.start_ns), x(phase.end_ns)];
         const room = Math.max(0, to - from);
         return (
-          <g key={index} data-tip={`${phase.name}\n${duration(phase.end_ns - phase.start_ns)}, starting at ${duration(phase.start_ns)}`}>
+          <g key={index} data-tip={`${titles[index]}\n${duration(phase.end_ns - phase.start_ns)}, starting at ${duration(phase.start_ns)}`}>
             <rect x={from} y={4} width={Math.max(1, room)} height={24} rx={2} class={`phase p-${index % 2}`} />
             {phase.name === 'warmup' && <rect x={from} y={4} width={Math.max(1, room)} height={24} fill="url(#hatch)" />}
-            {room > 70 && <text x={from + 8} y={20}>{shorten(phaseTitle(phase.name), Math.floor(room / 8))}</text>}
+            {room > 70 && <text x={from + 8} y={20}>{shorten(titles[index] ?? '', Math.floor(room / 8))}</text>}
           </g>
         );
       })}
@@ -150,15 +150,16 @@ export function TimelineSection({ report, id, title }: { report: Report; id: str
   const phases = report.session.phases.filter((phase) => phase.end_ns >= phase.start_ns);
   const base = Math.min(...phases.map((phase) => phase.start_ns));
   const shifted = phases.map((phase) => ({ ...phase, start_ns: phase.start_ns - base, end_ns: phase.end_ns - base }));
+  const titles = phaseTitles(report, shifted);
   return (
     <Section id={id} title={title} lead={trace ? <span class="screen-only">Drag over a stretch to zoom into it; with the timeline in focus the wheel and W A S D zoom and move. Select an event to see what launched it, a gap to see what the host did.</span> : columns && <span class="screen-only">Drag over a stretch to zoom into it; a double click shows all again.</span>}>
       {!trace && <div ref={ref}>
         {shifted.length > 0 && (
           <ul class="key phase-key">
-            {shifted.map((phase, index) => <li key={index}><i class={`swatch phase-swatch p-${index % 2}${phase.name === 'warmup' ? ' hatch' : ''}`} />{phaseTitle(phase.name)} <span class="quiet">{duration(phase.end_ns - phase.start_ns)}</span></li>)}
+            {shifted.map((phase, index) => <li key={index}><i class={`swatch phase-swatch p-${index % 2}${phase.name === 'warmup' ? ' hatch' : ''}`} />{titles[index]} <span class="quiet">{duration(phase.end_ns - phase.start_ns)}</span></li>)}
           </ul>
         )}
-        {shifted.length > 0 && <PhaseStrip phases={shifted} view={columns && (detailExtent(columns, timelineExtent(columns)) ?? timelineExtent(columns))} width={width} />}
+        {shifted.length > 0 && <PhaseStrip phases={shifted} titles={titles} view={columns && (detailExtent(columns, timelineExtent(columns)) ?? timelineExtent(columns))} width={width} />}
       </div>}
       {trace ? <TraceView report={report} source={trace} /> : columns && <Spans columns={columns} report={report} />}
     </Section>
