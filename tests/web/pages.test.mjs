@@ -12,7 +12,7 @@ const estimate = { value: 7.4e5, lower: 3e5, upper: 2e6, confidence: 'INTERPOLAT
 const points = [{ model: 'resnet50', hardware: devices[0].id, batch: 8, rank: 1, fits: true, items_per_s: 10800, joules_per_item: 0.031, estimate: { latency: estimate } }, { model: 'resnet50', hardware: devices[1].id, error: 'no peak rate of float16' }];
 const level = (load, rate, ttft) => ({ load, requests: 100, complete: 100, metrics: { 'llm.requests_per_second': { value: rate, unit: '1/s' }, 'llm.ttft_p50_ns': { value: ttft, unit: 'ns', ci95: [ttft * 0.9, ttft * 1.1] }, 'llm.ttft_p99_ns': { value: ttft * 3, unit: 'ns' } } });
 const report = { schema: 'aaco.report', schema_version: 1, title: 'tiny', session: { id: kId, kind: 'llm', state: 'complete', tool_version: '', command: [], phases: [], home_clock: 'monotonic' }, headline: [], warnings: [], metrics: { 'llm.ttft_p50_ns': { value: 2e7, unit: 'ns' } }, definitions: {}, accounts: [],
-  extra: { llm: { summary: '', knee: 'concurrency 4', levels: [level('concurrency 1', 5, 1e7), level('concurrency 4', 18, 1.2e7), level('concurrency 16', 20, 9e7)] } } };
+  extra: { llm: { summary: '', knee: 'concurrency 4', counts: 'concurrency 4', levels: [level('concurrency 1', 5, 1e7), level('concurrency 4', 18, 1.2e7), level('concurrency 16', 20, 9e7)] } } };
 const parameters = (properties) => ({ post: { summary: 'x', requestBody: { content: { 'application/json': { schema: { properties } } } } } });
 
 const kBegin = 1767225600e9;
@@ -29,6 +29,7 @@ const fleet = {
     series: [{ metric: 'clock_hz', device: 0, job: 'train-1', values: [1.7e9, 1.7e9, null, 1.69e9] }, { metric: 'clock_hz', device: 3, values: [1.5e9, 1.4e9, 1.5e9, 1.5e9] }, { metric: 'power_watts', device: 3, values: [500, 510, 480, 490] }] },
 };
 
+const kLoads = ['concurrency 1', 'concurrency 4', "it's 16"];
 let mode = '';
 let asked = [];
 function answer(request, response) {
@@ -41,6 +42,7 @@ function answer(request, response) {
     return request.on('end', () => {
       const body = Buffer.concat(parts).toString();
       asked.push([request.method, url.pathname + url.search, body]);
+      if (url.pathname === '/api/v1/query' && JSON.parse(body).sql.startsWith('SELECT load')) return json(200, { truncated: false, rows: kLoads.map((load) => ({ load })) });
       if (url.pathname === '/api/v1/query') return json(200, { truncated: false, rows: [...Array(200)].map((_, at) => ({ ns: 1e7 + at * 1e5 })) });
       if (url.pathname === '/api/v1/uploads') return mode === 'full' ? json(429, { error: { status: 429, message: 'too many uploads are stored' } }) : json(201, { schema_version: 1, id: `up${asked.length}`, name: 'a', bytes: 3 });
       if (url.pathname.endsWith('/notes')) return mode === 'bad tag' ? json(400, { error: { status: 400, message: "invalid tag 'a/b'" } }) : json(200, { session: kId, changed: 'now', ...JSON.parse(body) });
@@ -91,7 +93,14 @@ describeDashboard('pages', { answer, begin: (options) => { mode = options.mode ?
     await tab.waitForSelector('.hist');
     assert.match(await main(tab), /Time to first token[\s\S]*200.values/);
     assert.equal(await tab.locator('.median-label').textContent(), 'knee');
-    assert.equal(asked.filter(([, path]) => path === '/api/v1/query').length, 2);
+    const queries = () => asked.filter(([, path]) => path === '/api/v1/query').map(([, , body]) => JSON.parse(body).sql).filter((sql) => !sql.startsWith('SELECT load'));
+    assert.equal(queries().length, 2);
+    for (const sql of queries()) assert.match(sql, /load = 'concurrency 4'/, 'the level that counts, not all in one');
+    await tab.getByRole('combobox', { name: 'Load' }).selectOption("it's 16");
+    await tab.waitForFunction(() => location.hash.includes('load='));
+    for (const until = Date.now() + 10_000; queries().length < 4 && Date.now() < until;) await tab.waitForTimeout(20);
+    assert.equal(queries().length, 4);
+    for (const sql of queries().slice(2)) assert.match(sql, /load = 'it''s 16'/);
   });
   on('llm: none names the command', '#/llm', { mode: 'empty' }, async (tab) => assert.match(await main(tab), /No language-model sessions[\s\S]*aaco llm --url/));
   on('fleet: a server without one names the command and is not asked', '#/fleet', {}, async (tab) => {

@@ -11,7 +11,7 @@ const source = join(dirname(fileURLToPath(import.meta.url)), '../../web/src');
 const folder = mkdtempSync(join(tmpdir(), 'aaco-values-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations', 'model/trace', 'model/trace_layout', 'compare/forest.tsx', 'sections/at_a_glance.tsx']
+const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations', 'model/trace', 'model/trace_layout', 'compare/forest.tsx', 'dashboard/fleet_heat.tsx', 'sections/at_a_glance.tsx']
   .map((name) => `export * from ${JSON.stringify(join(source, name.endsWith('x') ? name : `${name}.ts`))};`).join('\n');
 await webRequire('esbuild').build({ stdin: { contents: entry, resolveDir: source, loader: 'ts' }, bundle: true, format: 'esm', outfile: join(folder, 'values.mjs'), logLevel: 'error' });
 const page = await import(pathToFileURL(join(folder, 'values.mjs')));
@@ -167,4 +167,15 @@ test('counters of the machine are a group', () => {
 test('a thread of each rank is open where no GPU is shown', () => {
   const open = (used) => groupsOf(used, []).filter((group) => group.open && group.place.host).length;
   assert.deepEqual([open(tracks), open(tracks.slice(2))], [1, 2]);
+});
+test('points above every roof lie inside the chart', () => {
+  const geometry = page.roofGeometry({ text: '', roofs: kRoofs, points: [{ ...kPoint, flops: 2e13 }] }, kBox);
+  assert.ok(geometry.points[0].py >= kBox.top, `${geometry.points[0].py}`);
+});
+test('the heat map goes from pale to dark, or from dark to pale, without a turn', () => {
+  const light = (rgb) => 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+  for (const [line, colour, ink, sign] of [['#dededb', '#2f65ad', '#101216', -1], ['#2a2d33', '#6f9fe3', '#eceef2', 1]]) {
+    const ramp = page.rampOf(line, colour, ink).map(light);
+    ramp.slice(1).forEach((value, at) => assert.ok(sign * (value - ramp[at]) > -0.5, `${line} at ${at}: ${ramp[at]} to ${value}`));
+  }
 });

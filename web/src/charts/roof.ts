@@ -38,7 +38,7 @@ export function roofGeometry(line: Roofline, box: Box, beside = false): Geometry
   const intensities = [...usable.map((one) => one.flops / one.bytes), peak / slow];
   const rates = [...usable.map((one) => one.flops / (one.time_ns * 1e-9)), peak];
   const x = logarithmic({ low: Math.min(...intensities) / 3, high: Math.max(...intensities) * 6 }, box.left, box.right);
-  const y = logarithmic({ low: Math.min(...rates, slow * x.domain.low * 2) / 2, high: peak * 2.5 }, box.bottom, box.top);
+  const y = logarithmic({ low: Math.min(...rates, slow * x.domain.low * 2) / 2, high: Math.max(peak * 2.5, Math.max(...rates) * 1.5) }, box.bottom, box.top);
 
   const roofs: RoofLineGeometry[] = [];
   const labels: NonNullable<RoofLineGeometry['label']>[] = [];

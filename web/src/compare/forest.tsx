@@ -6,7 +6,7 @@ import { metricName, type MetricVerdict } from '../model/verdict.ts';
 const kRow = 34;
 const kTop = 8;
 const kAxis = 26;
-const kNameWidth = 190;
+const kNameWidth = 206;
 const kNumberWidth = 210;
 const kNarrow = 640; // below, the numbers are left to the table
 

@@ -21,15 +21,20 @@ function rgbOf(colour: string): Rgb {
 
 const mixed = (from: Rgb, to: Rgb, share: number): Rgb => from.map((value, at) => Math.round(value + (to[at]! - value) * share)) as Rgb;
 
-// Low values are pale, high ones dark (in the dark theme the other way round); what was not measured is transparent.
-function stopsOf(element: Element): Rgb[] {
-  const theme = readTheme(element);
-  const [low, middle, high] = [rgbOf(theme.line), rgbOf(theme.slots[4]!), rgbOf(theme.slots[0]!)];
-  const end = mixed(high, rgbOf(theme.ink), 0.45);
+// Low values are pale, high ones dark (in the dark theme the other way round), without a turn in between; what was not measured is
+// transparent. The legend's gradient (.fleet-ramp) has the same stops.
+export function rampOf(line: string, colour: string, ink: string): Rgb[] {
+  const high = rgbOf(colour);
+  const [low, end] = [mixed(rgbOf(line), high, 0.2), mixed(high, rgbOf(ink), 0.45)];
   return Array.from({ length: 64 }, (_, at) => {
     const share = at / 63;
-    return share < 0.34 ? mixed(low, middle, share / 0.34) : share < 0.7 ? mixed(middle, high, (share - 0.34) / 0.36) : mixed(high, end, (share - 0.7) / 0.3);
+    return share < 0.7 ? mixed(low, high, share / 0.7) : mixed(high, end, (share - 0.7) / 0.3);
   });
+}
+
+function stopsOf(element: Element): Rgb[] {
+  const theme = readTheme(element);
+  return rampOf(theme.line, theme.slots[0]!, theme.ink);
 }
 
 // One pixel per cell: the browser scales it, so that drawing costs the same for ten nodes and for thousands.
@@ -87,10 +92,10 @@ export function HeatMap({ heat, onOpen }: { heat: FleetHeat; onOpen: (node: stri
     context.font = `11px ${theme.sans}`;
     context.textBaseline = 'middle';
     const step = Math.max(1, Math.ceil(kLabelRow / (height / heat.nodes.length)));
-    for (let at = 0; at < heat.nodes.length; at += step) {
+    for (let at = 0; at === 0 || at + step <= heat.nodes.length; at += step) {
       const name = heat.nodes[at]!;
       context.fillStyle = heat.severity[at]! > 0 ? theme.ink : theme.ink3;
-      context.fillText(`${heat.severity[at]! > 0 ? '\u25cf ' : ''}${name.length > 19 ? `${name.slice(0, 18)}\u2026` : name}`, 0, ((at + 0.5) * height) / heat.nodes.length);
+      context.fillText(`${heat.severity[at]! > 0 ? '\u25cf ' : ''}${name.length > 19 ? `${name.slice(0, 18)}\u2026` : name}`, 0, ((at + step / 2) * height) / heat.nodes.length);
     }
     context.fillStyle = theme.ink3;
     context.textBaseline = 'alphabetic';
