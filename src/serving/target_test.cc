@@ -60,7 +60,7 @@ TEST(Target, SecretsOfAQueryAreNotShown) {
   EXPECT_EQ(read.url(), "http://a/v1?api-key=(removed)&v=1&state=(removed)");
   EXPECT_EQ(read.request_target("/x"), "/v1/x?api-key=abc%2Fdef&v=1&state=0123456789abcdef0123");
 }
-TEST(Target, EmptyQueryIsNone) { EXPECT_EQ(target("http://a/v1?").request_target("/x"), "/v1/x"); }
+TEST(Target, EmptyQueryYieldsNoQuery) { EXPECT_EQ(target("http://a/v1?").request_target("/x"), "/v1/x"); }
 TEST(Target, RefusesFragment) { EXPECT_TRUE(refused("http://a/v1#x") && refused("http://a/v1?a=b#x")); }
 TEST(Target, RefusesWhiteSpace) { EXPECT_TRUE(refused("http://a/v1 x") && refused("http://a/v1\r\nX: y")); }
 
