@@ -1,5 +1,6 @@
 """Fleets in ClickHouse: push, query, the same answers from there, shards and replicas that are lost, retention."""
 import json
+import os
 import signal
 import subprocess
 import threading

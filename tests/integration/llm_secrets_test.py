@@ -116,8 +116,8 @@ class Secrets(program.ProgramTest):
             self.clean(outcome.output + outcome.errors, api)
         for path in self.lake.rglob('*'):
             if path.is_file(): self.clean(path.read_bytes().decode('latin-1'), path)
-        stored = json.loads(next(self.lake.rglob('session.json')).read_text())
-        self.assertIn('?api-version=2024-10-21&api-key=(removed)', json.dumps(stored))
+        stored = [path.read_text() for path in self.lake.rglob('session.json')]
+        self.assertTrue(any('?api-version=2024-10-21&api-key=(removed)' in text for text in stored))
         failed = self.aaco('llm', '--url', url.replace('/query/', '/queryless/'), '--no-telemetry', '--requests', 2)
         self.assertEqual(failed.code, 3, failed.errors)
         self.clean(failed.output + failed.errors, 'the failure')
