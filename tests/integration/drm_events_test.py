@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 PROOFS = pathlib.Path(__file__).resolve().parents[2] / 'scripts/proofs'
-sys.path.insert(0, str(PROOFS))
+sys.path.append(str(PROOFS))
 specification = importlib.util.spec_from_file_location('drm_events', PROOFS / 'drm_events.py')
 proof = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(proof)
