@@ -31,7 +31,7 @@ TEST(GpuMapper, ALargeProductFillsTilesAndWaves) {
   EXPECT_EQ(mapping.split_k, 1);
 }
 
-TEST(GpuMapper, MemoryIsNoLowEndOfWhatStaysInACacheOfUnknownBandwidth) {
+TEST(GpuMapper, UnknownCacheBandwidthLowersTheLowEnd) {
   const auto of = [](const char* name) {
     const Kernel kernel{VectorShape{"add", 1024, 2048}, "fp32"};
     const Work work = work_of(kernel).value();
