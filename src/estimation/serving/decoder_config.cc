@@ -147,6 +147,20 @@ bool is_encoder(const core::Json& config, const std::string& family) {
   return false;
 }
 
+// Real files say so. One cut down to its sizes is told by its family or by the keys of a second stack.
+bool is_encoder_decoder(const core::Json& config) {
+  if (config["is_encoder_decoder"].as_bool().value_or(false)) return true;
+  if (config["is_decoder"].as_bool().value_or(false)) return false;
+  for (const std::string_view key : {"num_encoder_layers", "encoder_layers", "num_decoder_layers"})
+    if (!config[key].is_null()) return true;
+  const std::string family(config["model_type"].text());
+  if (family.starts_with("t5")) return true;
+  for (const std::string_view one : {"mt5", "umt5", "longt5", "switch_transformers", "bart", "mbart", "pegasus", "marian",
+                                     "m2m_100", "nllb-moe", "blenderbot", "whisper", "led", "prophetnet", "encoder-decoder"})
+    if (family == one) return true;
+  return false;
+}
+
 // Families whose configuration class ties both tables unless told otherwise.
 bool usually_tied(const std::string& family) {
   if (family.starts_with("gemma")) return true;
@@ -221,7 +235,7 @@ core::Result<DecoderArchitecture> read_decoder(const core::Json& document, const
     return core::fail(core::ErrorCode::invalid_input, name + ": not a JSON object", "pass the config.json of a model");
   const core::Json& part = text_part(document);
   const Config config(part, name);
-  if (document["is_encoder_decoder"].as_bool().value_or(false) || !part["num_encoder_layers"].is_null())
+  if (is_encoder_decoder(document) || is_encoder_decoder(part))
     return core::fail(core::ErrorCode::unsupported, name + ": encoder-decoder models are not supported",
                       "pass a decoder-only language model");
   DecoderArchitecture model;

@@ -192,6 +192,16 @@ TEST(DecoderConfig, RefusesLayersThatHaveNoEstimate) {
   EXPECT_THAT(refusal(llama(R"({"model_type": "bert"})")), HasSubstr("is an encoder"));
   EXPECT_TRUE(llama(R"({"model_type": "bert", "is_decoder": true})"));
 }
+TEST(DecoderConfig, RefusesEncoderDecoders) {
+  for (const char* one : {R"({"is_encoder_decoder": true})", R"({"model_type": "t5", "is_encoder_decoder": true})",
+                          R"({"model_type": "t5"})", R"({"model_type": "mt5"})", R"({"model_type": "bart"})",
+                          R"({"num_encoder_layers": 6})", R"({"encoder_layers": 6})", R"({"num_decoder_layers": 6})"})
+    EXPECT_THAT(refusal(llama(one)), HasSubstr("encoder-decoder models are not supported")) << one;
+  EXPECT_THAT(refusal(llama(R"({"model_type": "t5", "is_encoder_decoder": false})")), HasSubstr("not supported"))
+      << "its encoder";
+  EXPECT_TRUE(llama(R"({"is_encoder_decoder": false})"));
+  EXPECT_TRUE(llama(R"({"model_type": "bart", "encoder_layers": 6, "is_decoder": true, "is_encoder_decoder": false})"));
+}
 TEST(DecoderConfig, RefusesWeightsItCannotCost) {
   EXPECT_THAT(refusal(llama(R"({"quantization_config": {"quant_method": "gptq", "bits": 3}})")), HasSubstr("3 bits"));
   EXPECT_THAT(refusal(llama(R"({"quantization_config": {"quant_method": "awq", "bits": 0}})")), HasSubstr("0 bits"));
