@@ -262,6 +262,9 @@ void add_notes(const ServingRequest& request, const ServingRules& rules, std::in
   if (context > 0 && d(request.load.input_tokens + request.load.output_tokens) > d(context))
     out.notes.push_back(fmt::format("{} tokens per request exceed the model's context of {}",
                                     request.load.input_tokens + request.load.output_tokens, context));
+  if (request.stack.find('@') != std::string::npos)
+    out.notes.push_back(fmt::format("the estimate is the same for all versions of {}: the fitted points do not tell them apart",
+                                    request.stack.substr(0, request.stack.find('@'))));
   if (rules.saw_device(out.device_id) && !rules.saw_type(heaviest_type(out)))
     out.notes.push_back(fmt::format("no serving points of {} weights were fitted, only of {}; bounds are wider",
                                     heaviest_type(out), fmt::join(rules.types, " and ")));

@@ -221,7 +221,9 @@ TEST_F(Serving, RefusesUnknownTypesAndStacks) {
   request_.stack = "TensorRT-LLM";
   EXPECT_EQ(refusal("llama3-8b", "nvidia_h100_sxm5_80gb"), "accepted");
   request_.stack = "vllm@0.18.0";
-  EXPECT_EQ(refusal("llama3-8b", "nvidia_h100_sxm5_80gb"), "accepted");
+  const auto versioned = of("llama3-8b", "nvidia_h100_sxm5_80gb");
+  ASSERT_TRUE(versioned) << versioned.error().text();
+  EXPECT_THAT(versioned->notes, Contains(HasSubstr("all versions of vllm")));
 }
 TEST_F(Serving, RefusesLoadsThatAreNone) {
   request_.load.output_tokens = 0;
