@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 PRIOR = {"products": 1.25, "experts": 1.4, "attention": 1.3, "exchange": 1.5, "messages": 5, "kernels": 3, "step": 1, "sequences": 1,
-         "prefill_products": 1.1, "prefill_experts": 1.3, "prefill_attention": 1.5, "prefill_exchange": 1.5}
+         "prefill_attention": 1.5}
 FIRST_PRIOR = {"prompt": 1, "queue": 0.5, "step": 2, "constant": 2, "kernels": 1.5}
 DRAW = 0.3  # of squared logarithms, where a model's rows weigh 100 together
 LINEAR_BEYOND = 0.15
@@ -61,22 +61,33 @@ def terms_of(program, row):
     return json.loads(done.stdout)["points"][0]["estimate"], ""
 
 
+def prompt_terms(estimate):
+    """Seconds of one prompt alone by the terms of PRIOR."""
+    work = estimate["prefill_work"]
+
+    def seconds(name):
+        return work.get(name, {}).get("roofline_ns", 0) / 1e9
+
+    terms = dict.fromkeys(PRIOR, 0.0)
+    terms["products"], terms["experts"], terms["prefill_attention"] = seconds("products"), seconds("experts"), seconds("attention")
+    terms["exchange"] = seconds("collectives") + seconds("norms and activations")
+    return list(terms.values())
+
+
 class Point:
     def __init__(self, row, estimate):
         self.row, self.model, self.device, self.stack = row, row["model"], row["device"], row["framework"]
         self.terms = [estimate["terms"]["output_token_ns"][name] / 1e9 for name in PRIOR]
         self.seconds = float(row["tpot_ms"]) / 1e3
         self.first_seconds = float(row["ttft_ms"]) / 1e3
-        work = {name: one["roofline_ns"] / 1e9 for name, one in estimate["prefill_work"].items()}
-        self.prompt = [work.get("products", 0), work.get("experts", 0), work.get("attention", 0),
-                       work.get("collectives", 0) + work.get("norms and activations", 0)]
+        self.prompt = prompt_terms(estimate)
         self.kernels = estimate["terms"]["first_token_ns"]["kernels"] / 1e9
-        self.concurrency = int(row["concurrency"])
+        self.running = estimate["load"]["running_per_replica"]
 
     def first_terms(self, coefficients):
-        prompt = sum(a * b for a, b in zip(coefficients[8:], self.prompt))
+        prompt = sum(a * b for a, b in zip(coefficients, self.prompt))
         step = sum(a * b for a, b in zip(coefficients, self.terms))
-        return [prompt, prompt * (math.sqrt(self.concurrency) - 1), step, 0.01, self.kernels]
+        return [prompt, prompt * (math.sqrt(self.running) - 1), step, 0.01, self.kernels]
 
 
 def solve(matrix, values):

@@ -59,8 +59,9 @@ struct FitSettings {
   std::uint64_t seed = 1;
   // Fewer and coarser trees, rounded as files that are shipped store them; residuals and bounds are of that form.
   bool compact = false;
-  double effort = 1;  // part of the usual number of compact trees, where many classes share a file; calibrate() sets it
-  int trees = 0;      // of a class in place of that, where kernels of serving stacks are in the file as well; 0: by effort
+  double effort = 1;      // part of the usual number of compact trees, where many classes share a file; calibrate() sets it
+  int compact_bins = 32;  // of each feature, of compact trees; calibrate() sets it
+  int trees = 0;          // of a class in place of that, where kernels of serving stacks are in the file as well; 0: by effort
 };
 
 // Classes whose every row takes more than fifty times what the device's roofline allows and more than any launch costs: as if the

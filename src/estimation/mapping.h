@@ -25,6 +25,8 @@ struct Mapping {
   double ops_per_s = 0;       // of the engine at full clock, before the ratios
   std::string level;          // of memory that feeds it
   double bytes_per_s = 0;
+  // Where the cache that holds the bytes has no published bandwidth: what the units take in at most, which alone is a low end.
+  double most_bytes_per_s = 0;
   double staging_bytes = 0;  // of a tile's operands in LDS or shared memory; 0: none
   std::vector<std::string> reasons;
   [[nodiscard]] double compute_ratio() const { return tile_ratio * wave_ratio * pipeline_ratio; }

@@ -17,22 +17,21 @@
 // norm fused, captured graphs, continuous batching with chunked prefill. docs/how_to/estimate_serving.md derives the formulas.
 namespace aaco::estimation {
 
-// What the time per output token and the time to first token are made of, in seconds at the specification's rates.
+// What the time per output token and the time to first token are made of, in seconds of measured kernels. One product or
+// collective has the rows of decoding sequences and of prompts, so each is one term: with one for each kind of rows, tokens/s
+// fell with the load.
 enum class ServingTerm : std::uint8_t {
-  products,           // decode step: products with dense weights, the longer of computing and moving each
-  experts,            // decode step: experts that at least one token visits
-  attention,          // decode step: reading the cache
-  exchange,           // decode step: bytes over the links between ranks
+  products,           // with dense weights
+  experts,            // that at least one token visits
+  attention,          // reading the cache for the decoding sequences
+  exchange,           // bytes over the links between ranks, and what prompts add to norms
   messages,           // a microsecond for each latency of a collective
   kernels,            // a microsecond for each kernel
   step,               // a millisecond of the scheduler for each step
   sequences,          // 10 us for each sequence: sampling, detokenising
-  prefill_products,   // the prompts of other requests, shared among the steps
-  prefill_experts,    //
-  prefill_attention,  //
-  prefill_exchange,   // with the norms' bytes
+  prefill_attention,  // of other requests' prompts, shared among the steps
 };
-inline constexpr std::size_t kServingTerms = 12;
+inline constexpr std::size_t kServingTerms = 9;
 std::string_view to_string(ServingTerm term);
 
 enum class FirstTokenTerm : std::uint8_t { prompt, queue, step, constant, kernels };

@@ -38,6 +38,9 @@ struct ProbeMeasurements {
   std::vector<ProbeReading> caches;        // bytes read from each level of `inventory.cpu.caches`, by "l1" "l2" "l3"
 };
 
+// The wider float type that read faster than `reading`, which no idle processor shows; nullptr: none.
+const ProbeReading* faster_wider_type(const ProbeMeasurements& measured, const ProbeReading& reading);
+
 // Takes a few seconds and all the processor. Fails with exhausted where there is no memory for the arrays.
 core::Result<ProbeMeasurements> measure_processor(const ProbeOptions& options, const Inventory& inventory);
 

@@ -145,7 +145,7 @@ core::Result<LatencyModel> fit_latency(std::span<const Measurement> measurements
 
 // Of compact trees, for a device whose classes share a file of 300 kB: of more large classes each has fewer.
 double effort_for(std::span<const Measurement> measurements, const std::map<std::pair<std::string, std::string>, Rows>& classes) {
-  constexpr double kLargeClass = 10000, kLargeClasses = 1.35;
+  constexpr double kLargeClass = 10000, kLargeClasses = 1.33;
   double large = 0;
   for (const auto& [name, rows] : classes) {
     const auto powered = has_programs(name.first) ? 0 : std::count_if(rows.begin(), rows.end(), [&](std::size_t row) {
@@ -178,7 +178,7 @@ class TreeBudget {
   [[nodiscard]] int energy(std::size_t rows) const { return share(energy_weight(rows)); }
 
  private:
-  static constexpr double kTreesOfFile = 735, kLargeClass = 10000, kLargeTable = 30000, kStackWeight = 0.75, kExpertsWeight = 0.3,
+  static constexpr double kTreesOfFile = 680, kLargeClass = 10000, kLargeTable = 30000, kStackWeight = 0.75, kExpertsWeight = 0.3,
                           kEnergyWeight = 0.5;
   static constexpr int kShallowTrees = 3;  // have the room of one deep one
   static double latency_weight(const Kernel& kernel, std::size_t rows) {
@@ -246,10 +246,14 @@ core::Result<DeviceCalibration> calibrate(std::span<const Measurement> measureme
   constexpr double kEnergyShare = 1.6;
   FitSettings settings = asked;
   if (asked.compact) settings.effort = effort_for(measurements, classes);
+  // Products and their power change from one number of rows to the next, and tables have more than 32 of them (docs/results.md).
+  constexpr int kProductBins = 64;
   const TreeBudget budget(measurements, classes);
   FitSettings energy_settings = settings;
   energy_settings.effort = std::min(1.0, kEnergyShare * settings.effort);
+  energy_settings.compact_bins = kProductBins;
   for (const auto& [name, rows] : classes) {
+    settings.compact_bins = name.first == "gemm" ? kProductBins : asked.compact_bins;
     if (asked.compact) settings.trees = budget.latency(measurements[rows.front()].kernel, rows.size());
     AACO_ASSIGN(LatencyModel model, fit_latency(measurements, rows, beyond.impossible, device, settings, residuals.latency));
     result.latency.push_back(std::move(model));

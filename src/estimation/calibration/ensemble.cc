@@ -43,10 +43,10 @@ stats::TreeSettings settings_for(std::size_t rows, int groups, stats::TreeLoss l
 
 // About a sixth of the leaves, 3 % further off on held-out sites (docs/results.md). Few sites: more members, each of fewer trees.
 constexpr double kMinRounds = 5;
-constexpr int kCompactBins = 32, kCompactParts = 4, kCompactPartsOfSome = 6, kCompactPartsOfFew = 10;
+constexpr int kCompactParts = 4, kCompactPartsOfSome = 6, kCompactPartsOfFew = 10;
 
-stats::TreeSettings compact_settings(stats::TreeSettings trees, bool few) {
-  trees.bins = kCompactBins;
+stats::TreeSettings compact_settings(stats::TreeSettings trees, int bins, bool few) {
+  trees.bins = bins;
   if (trees.loss == stats::TreeLoss::relative) {
     trees.rounds = std::min(trees.rounds, few ? 100 : 150);
     trees.learning_rate = few ? 0.18 : 0.15;
@@ -90,7 +90,7 @@ core::Result<stats::BoostedTrees> fit_member(const TrainingTable& table, const s
   if (table.depth > 0) settings.depth = std::min(settings.depth, table.depth);
   const int parts = *std::max_element(part.begin(), part.end()) + 1;
   if (asked.compact) {
-    settings = compact_settings(settings, parts > kCompactParts);
+    settings = compact_settings(settings, asked.compact_bins, parts > kCompactParts);
     const double rounds = settings.rounds;
     effort *=
         asked.trees > 0 ? std::min(1.0, std::max(kMinRounds, asked.trees / static_cast<double>(parts)) / rounds) : asked.effort;
@@ -145,7 +145,7 @@ core::Result<stats::BoostedTrees> fit_scale(const TrainingTable& table, const st
   settings.rounds = 60;
   settings.depth = 4;
   settings.least_weight = 40;
-  if (asked.compact) settings.bins = kCompactBins;
+  if (asked.compact) settings.bins = asked.compact_bins;
   if (asked.compact && asked.trees > 0) {
     settings.rounds = 24;
     settings.learning_rate = 0.2;

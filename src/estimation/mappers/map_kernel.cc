@@ -37,6 +37,14 @@ std::string names_of(const hardware::Device& device) {
   return names;
 }
 
+// The outermost store with a published bandwidth that all bytes of the units pass.
+double most_bytes_per_s(const hardware::Device& device) {
+  double found = 0;
+  for (const hardware::MemoryLevel& level : device.memory_levels)
+    if (level.bytes_per_s) found = level.bytes_per_s->value;
+  return found;
+}
+
 // The nearest store that holds the kernel's bytes and says how fast it is, shared by all units; else main memory.
 void feed(const Ground& ground, Mapping& mapping) {
   const auto& memory = ground.device.memory;
@@ -46,6 +54,7 @@ void feed(const Ground& ground, Mapping& mapping) {
   if (last == nullptr) return;
   if (!stays_in_cache(ground.device, ground.work.bytes)) return;
   const bool without_memory = mapping.bytes_per_s <= 0;
+  if (!last->bytes_per_s) mapping.most_bytes_per_s = std::max(mapping.bytes_per_s, most_bytes_per_s(ground.device));
   if (!last->bytes_per_s || (!without_memory && last->bytes_per_s->value <= mapping.bytes_per_s)) return;
   const double cold = without_memory ? 0 : std::min(ground.work.cold_bytes, ground.work.bytes);
   const double warm = ground.work.bytes - cold;
@@ -133,7 +142,8 @@ LatencyEstimate theoretical_estimate(const Work& work, const Mapping& mapping, c
   const double memory = why.memory_s / kReachedMemory;
   result.seconds = std::max(compute, memory) + why.floor_s;
   const double best = std::max(why.compute_s, why.memory_s);
-  result.lower = std::max(best, result.seconds / kBelow);
+  const double least_memory = mapping.most_bytes_per_s > 0 ? work.bytes / mapping.most_bytes_per_s : why.memory_s;
+  result.lower = std::max({why.compute_s, least_memory, result.seconds / kBelow});
   result.upper = result.seconds * kAbove;
   result.level = Level::theoretical;
   result.source = "specification";

@@ -31,6 +31,19 @@ TEST(GpuMapper, ALargeProductFillsTilesAndWaves) {
   EXPECT_EQ(mapping.split_k, 1);
 }
 
+TEST(GpuMapper, UnknownCacheBandwidthLowersTheLowEnd) {
+  const auto of = [](const char* name) {
+    const Kernel kernel{VectorShape{"add", 1024, 2048}, "fp32"};
+    const Work work = work_of(kernel).value();
+    const auto device = shipped_device(name);
+    const Mapping mapping = map_kernel(kernel, work, device).value();
+    return theoretical_estimate(work, mapping, device).lower / (work.bytes / device.memory.bytes_per_s->value);
+  };
+  EXPECT_LT(of("L40S"), 0.9);
+  EXPECT_LT(of("H100"), 0.9) << "its cache has a published bandwidth";
+  EXPECT_GE(of("MI210"), 0.9) << "its cache is too small";
+}
+
 TEST(GpuMapper, OneTileMoreThanTheUnitsTakesAnotherWave) {
   // 132 multiprocessors: a wave of 133 whole tiles wastes half.
   Mapping full = map(gemm(128 * 132, 128, 4096), "H100").value();
@@ -164,7 +177,8 @@ TEST(Mapping, NoEstimateIsBelowTheRoofline) {
     const auto mapping = map_kernel(kernel, work, device);
     if (!mapping) continue;
     const LatencyEstimate estimate = theoretical_estimate(work, *mapping, device);
-    EXPECT_GE(estimate.lower, std::max(work.flops / mapping->ops_per_s, work.bytes / mapping->bytes_per_s)) << id;
+    const double bytes_per_s = mapping->most_bytes_per_s > 0 ? mapping->most_bytes_per_s : mapping->bytes_per_s;
+    EXPECT_GE(estimate.lower, std::max(work.flops / mapping->ops_per_s, work.bytes / bytes_per_s)) << id;
     EXPECT_LE(estimate.lower, estimate.seconds) << id;
     EXPECT_GE(estimate.upper, estimate.seconds) << id;
   }

@@ -67,6 +67,23 @@ core::Result<std::string> quark_type(const core::Json& quantised, const Config& 
   return text.wrong("unknown weight type '" + type + "' of quantization method 'quark'");
 }
 
+// compressed-tensors states bits and type in its groups, of which the first counts; older files have the format's name alone.
+core::Result<std::string> compressed_type(const core::Json& quantised, const Config& text) {
+  const std::string format = core::to_lower(quantised["format"].text());
+  const auto& groups = quantised["config_groups"].members();
+  const core::Json* weights = groups.empty() ? nullptr : &groups.begin()->second["weights"];
+  const auto bits = weights == nullptr ? std::nullopt : (*weights)["num_bits"].as_i64();
+  if (!bits) {
+    if (format.find("float") != std::string::npos || format.find("naive") != std::string::npos) return std::string("fp8");
+    return std::string(format.find("pack") != std::string::npos ? "int4" : "int8");
+  }
+  const bool floats = core::to_lower((*weights)["type"].text()) == "float";
+  if (*bits == 8) return std::string(floats ? "fp8" : "int8");
+  if (*bits == 4 && floats) return std::string(format.starts_with("nvfp4") ? "nvfp4" : "mxfp4");
+  if (*bits == 4) return std::string("int4");
+  return text.wrong(fmt::format("weights of {} bits are not supported: expected 4 or 8", *bits));
+}
+
 // What a quantisation method makes of the products' weights.
 core::Status read_types(const core::Json& config, const Config& text, DecoderArchitecture& model) {
   const core::Json* plain = text.find({"torch_dtype", "dtype"});
@@ -93,10 +110,7 @@ core::Status read_types(const core::Json& config, const Config& text, DecoderArc
   } else if (method == "quark") {
     AACO_ASSIGN(model.weight_type, quark_type(quantised, text));
   } else if (method == "compressed-tensors") {
-    std::string format = core::to_lower(quantised["format"].text());
-    model.weight_type = format.find("float") != std::string::npos || format.find("naive") != std::string::npos ? "fp8"
-                        : format.find("pack") != std::string::npos                                             ? "int4"
-                                                                                                               : "int8";
+    AACO_ASSIGN(model.weight_type, compressed_type(quantised, text));
   } else if (method == "bitsandbytes") {
     model.weight_type = quantised["load_in_4bit"].as_bool().value_or(false) ? "int4" : "int8";
   } else {
@@ -119,7 +133,8 @@ core::Status check_layers(const Config& config, const DecoderArchitecture& model
       return unsupported("layers of type '" + std::string(kind.text()) + "'");
   if (config.find({"full_attention_interval", "linear_num_value_heads"}) != nullptr)
     return unsupported("layers of linear attention");
-  if (config.find({"mamba_d_state", "ssm_cfg", "ssm_state_size", "state_size"}) != nullptr)
+  if (model.family.starts_with("mamba") || model.family.starts_with("rwkv") ||
+      config.find({"mamba_d_state", "ssm_cfg", "ssm_state_size", "state_size"}) != nullptr)
     return unsupported("state-space layers");
   return {};
 }
@@ -129,6 +144,20 @@ bool is_encoder(const core::Json& config, const std::string& family) {
   for (const std::string_view encoder : {"bert", "roberta", "distilbert", "xlm-roberta", "electra", "albert", "deberta",
                                          "deberta-v2", "modernbert", "camembert", "mpnet", "nomic_bert", "vit", "clip", "siglip"})
     if (family == encoder) return true;
+  return false;
+}
+
+// Real files say so. One cut down to its sizes is told by its family or by the keys of a second stack.
+bool is_encoder_decoder(const core::Json& config) {
+  if (config["is_encoder_decoder"].as_bool().value_or(false)) return true;
+  if (config["is_decoder"].as_bool().value_or(false)) return false;
+  for (const std::string_view key : {"num_encoder_layers", "encoder_layers", "num_decoder_layers"})
+    if (!config[key].is_null()) return true;
+  const std::string family(config["model_type"].text());
+  if (family.starts_with("t5")) return true;
+  for (const std::string_view one : {"mt5", "umt5", "longt5", "switch_transformers", "bart", "mbart", "pegasus", "marian",
+                                     "m2m_100", "nllb-moe", "blenderbot", "whisper", "led", "prophetnet", "encoder-decoder"})
+    if (family == one) return true;
   return false;
 }
 
@@ -206,7 +235,7 @@ core::Result<DecoderArchitecture> read_decoder(const core::Json& document, const
     return core::fail(core::ErrorCode::invalid_input, name + ": not a JSON object", "pass the config.json of a model");
   const core::Json& part = text_part(document);
   const Config config(part, name);
-  if (document["is_encoder_decoder"].as_bool().value_or(false) || !part["num_encoder_layers"].is_null())
+  if (is_encoder_decoder(document) || is_encoder_decoder(part))
     return core::fail(core::ErrorCode::unsupported, name + ": encoder-decoder models are not supported",
                       "pass a decoder-only language model");
   DecoderArchitecture model;

@@ -136,6 +136,17 @@ TEST(DecoderConfig, QuantisedWeights) {
   EXPECT_EQ(type(R"({"quant_method": "compressed-tensors", "format": "pack-quantized"})"), "int4");
   EXPECT_EQ(type(R"({"quant_algo": "FP8"})"), "fp8");
 }
+TEST(DecoderConfig, CompressedTensorsStatesBitsAndTypeInItsGroups) {
+  const auto of = [](const std::string& weights, const std::string& format = "pack-quantized") {
+    return llama(R"({"quantization_config": {"quant_method": "compressed-tensors", "format": ")" + format +
+                 R"(", "config_groups": {"group_0": {"weights": )" + weights + "}}}}");
+  };
+  EXPECT_EQ(of(R"({"num_bits": 8, "type": "float"})")->weight_type, "fp8");
+  EXPECT_EQ(of(R"({"num_bits": 8, "type": "int"})")->weight_type, "int8");
+  EXPECT_EQ(of(R"({"num_bits": 4, "type": "int"})")->weight_type, "int4");
+  EXPECT_EQ(of(R"({"num_bits": 4, "type": "float"})", "nvfp4-pack-quantized")->weight_type, "nvfp4");
+  EXPECT_THAT(refusal(of(R"({"num_bits": 3, "type": "int"})")), HasSubstr("3 bits"));
+}
 
 TEST(DecoderConfig, QuarkStatesTheTypeOfTheWeights) {
   const auto quark = [](const std::string& weight) {
@@ -176,9 +187,20 @@ TEST(DecoderConfig, RefusesLayersThatHaveNoEstimate) {
   EXPECT_THAT(refusal(llama(R"({"num_hidden_layers": 1, "layer_types": ["linear_attention"]})")),
               HasSubstr("'linear_attention'"));
   EXPECT_THAT(refusal(llama(R"({"mamba_d_state": 16})")), HasSubstr("state-space"));
+  EXPECT_THAT(refusal(llama(R"({"model_type": "mamba2"})")), HasSubstr("state-space"));
   EXPECT_THAT(refusal(llama(R"({"layer_types": ["full_attention"]})")), HasSubstr("1 entries for 32 layers"));
   EXPECT_THAT(refusal(llama(R"({"model_type": "bert"})")), HasSubstr("is an encoder"));
   EXPECT_TRUE(llama(R"({"model_type": "bert", "is_decoder": true})"));
+}
+TEST(DecoderConfig, RefusesEncoderDecoders) {
+  for (const char* one : {R"({"is_encoder_decoder": true})", R"({"model_type": "t5", "is_encoder_decoder": true})",
+                          R"({"model_type": "t5"})", R"({"model_type": "mt5"})", R"({"model_type": "bart"})",
+                          R"({"num_encoder_layers": 6})", R"({"encoder_layers": 6})", R"({"num_decoder_layers": 6})"})
+    EXPECT_THAT(refusal(llama(one)), HasSubstr("encoder-decoder models are not supported")) << one;
+  EXPECT_THAT(refusal(llama(R"({"model_type": "t5", "is_encoder_decoder": false})")), HasSubstr("not supported"))
+      << "its encoder";
+  EXPECT_TRUE(llama(R"({"is_encoder_decoder": false})"));
+  EXPECT_TRUE(llama(R"({"model_type": "bart", "encoder_layers": 6, "is_decoder": true, "is_encoder_decoder": false})"));
 }
 TEST(DecoderConfig, RefusesWeightsItCannotCost) {
   EXPECT_THAT(refusal(llama(R"({"quantization_config": {"quant_method": "gptq", "bits": 3}})")), HasSubstr("3 bits"));

@@ -74,10 +74,11 @@ class Server {
     out.decode = step_work(served_, step);
     const double input = d(load.input_tokens);
     out.prefill = step_work(served_, {input, 1, 0, 0, 1, input});
-    fill_terms(step, rows, out);
-    out.decode_seconds = sum(out.terms, 0, 8);
-    const double output_token = sum(out.terms, 0, kServingTerms);
-    const double first = std::max(first_token(output_token, own, out), kConstantS * 1e-3);
+    fill_step(out.decode, rows, out);
+    out.decode_seconds = sum(out.terms);
+    if (!load.disaggregated) add_prompts(step, rows, out);
+    const double output_token = sum(out.terms);
+    const double first = std::max(first_token(output_token, out), kConstantS * 1e-3);
     const double cycle = first + output_token * d(load.output_tokens - 1);
     out.requests_per_s = out.running * d(request_.plan.replicas) / cycle;
     set(out.output_token, output_token * kNs, "ns", rules_.low, rules_.high, out);
@@ -88,9 +89,9 @@ class Server {
   }
 
  private:
-  [[nodiscard]] double sum(const std::array<double, kServingTerms>& terms, std::size_t from, std::size_t to) const {
+  [[nodiscard]] double sum(const std::array<double, kServingTerms>& terms) const {
     double seconds = 0;
-    for (std::size_t i = from; i < to; ++i) seconds += rules_.coefficients[i] * terms[i];
+    for (std::size_t i = 0; i < kServingTerms; ++i) seconds += rules_.coefficients[i] * terms[i];
     return seconds;
   }
   [[nodiscard]] double coefficient(ServingTerm term) const { return rules_.coefficients[static_cast<std::size_t>(term)]; }
@@ -100,47 +101,50 @@ class Server {
     return work.seconds + (rules_.specified[static_cast<std::size_t>(term)] - 1) * work.specified;
   }
 
-  void fill_terms(const StepTokens& step, double rows, ServingEstimate& out) const {
+  void fill_step(const StepWork& work, double rows, ServingEstimate& out) const {
     const auto put = [&](ServingTerm term, double seconds) { out.terms[static_cast<std::size_t>(term)] = seconds; };
-    put(ServingTerm::products, at(ServingTerm::products, out.decode[WorkClass::products]));
-    put(ServingTerm::experts, at(ServingTerm::experts, out.decode[WorkClass::experts]));
-    put(ServingTerm::attention, at(ServingTerm::attention, out.decode[WorkClass::attention]));
-    put(ServingTerm::exchange, at(ServingTerm::exchange, out.decode[WorkClass::exchange]));
-    put(ServingTerm::messages, out.decode.messages * kMessageS);
-    put(ServingTerm::kernels, out.decode.total().kernels * kKernelS);
+    put(ServingTerm::products, at(ServingTerm::products, work[WorkClass::products]));
+    put(ServingTerm::experts, at(ServingTerm::experts, work[WorkClass::experts]));
+    put(ServingTerm::attention, at(ServingTerm::attention, work[WorkClass::attention]));
+    put(ServingTerm::exchange, at(ServingTerm::exchange, work[WorkClass::exchange]));
+    put(ServingTerm::messages, work.messages * kMessageS);
+    put(ServingTerm::kernels, work.total().kernels * kKernelS);
     put(ServingTerm::step, kStepS);
     put(ServingTerm::sequences, rows * kSequenceS);
+    put(ServingTerm::prefill_attention, 0);
+  }
+
+  // While a request gets its output, each of the others has had its prompt done once, in steps that decode as well: what a
+  // chunk adds to such a step, which takes as many prompts as come in one.
+  void add_prompts(const StepTokens& step, double rows, ServingEstimate& out) const {
     const ServingLoad& load = request_.load;
-    if (load.disaggregated) return;
-    // While a request gets its output, each of the others has had its prompt done once, in steps that decode as well: what a
-    // chunk adds to such a step, which takes as many prompts as come in one.
     const double prompts = std::max(0.0, rows - 1) / d(load.output_tokens);
     const double chunk = std::min(d(load.input_tokens) * std::max(1.0, prompts), d(stack_.chunk_tokens));
     StepTokens mixed = step;
     mixed.rows += chunk;
     const StepWork with = step_work(served_, mixed), without = step_work(served_, step);
     const double chunks = d(load.input_tokens) / chunk * prompts;
-    const auto added = [&](ServingTerm term, WorkClass kind) {
-      return std::max(0.0, at(term, with[kind]) - at(term, without[kind])) * chunks;
+    const auto add = [&](ServingTerm term, WorkClass kind) {
+      out.terms[static_cast<std::size_t>(term)] += std::max(0.0, at(term, with[kind]) - at(term, without[kind])) * chunks;
     };
-    put(ServingTerm::prefill_products, added(ServingTerm::prefill_products, WorkClass::products));
-    put(ServingTerm::prefill_experts, added(ServingTerm::prefill_experts, WorkClass::experts));
-    put(ServingTerm::prefill_attention, at(ServingTerm::prefill_attention, out.prefill[WorkClass::attention]) * prompts);
-    put(ServingTerm::prefill_exchange,
-        added(ServingTerm::prefill_exchange, WorkClass::exchange) + added(ServingTerm::prefill_exchange, WorkClass::vectors));
+    add(ServingTerm::products, WorkClass::products);
+    add(ServingTerm::experts, WorkClass::experts);
+    add(ServingTerm::exchange, WorkClass::exchange);
+    add(ServingTerm::exchange, WorkClass::vectors);
+    out.terms[static_cast<std::size_t>(ServingTerm::prefill_attention)] =
+        at(ServingTerm::prefill_attention, out.prefill[WorkClass::attention]) * prompts;
   }
 
-  double first_token(double output_token, double own, ServingEstimate& out) const {
+  double first_token(double output_token, ServingEstimate& out) const {
     const StepWork& prompt = out.prefill;
-    out.prefill_seconds =
-        coefficient(ServingTerm::prefill_products) * at(ServingTerm::prefill_products, prompt[WorkClass::products]) +
-        coefficient(ServingTerm::prefill_experts) * at(ServingTerm::prefill_experts, prompt[WorkClass::experts]) +
-        coefficient(ServingTerm::prefill_attention) * at(ServingTerm::prefill_attention, prompt[WorkClass::attention]) +
-        coefficient(ServingTerm::prefill_exchange) *
-            (at(ServingTerm::prefill_exchange, prompt[WorkClass::exchange]) + prompt[WorkClass::vectors].seconds);
+    const auto of = [&](ServingTerm term, WorkClass kind) { return coefficient(term) * at(term, prompt[kind]); };
+    out.prefill_seconds = of(ServingTerm::products, WorkClass::products) + of(ServingTerm::experts, WorkClass::experts) +
+                          of(ServingTerm::prefill_attention, WorkClass::attention) +
+                          of(ServingTerm::exchange, WorkClass::exchange) + of(ServingTerm::exchange, WorkClass::vectors);
     auto& terms = out.first_token_terms;
-    // Of requests that start together, a request waits for some of the others' prompts; with a rate the queue is computed apart.
-    const double others = request_.load.rate || request_.load.disaggregated ? 0 : std::sqrt(own) - 1;
+    // Of requests that start together, a request waits for some of the others' prompts, as far as they have room; with a rate the
+    // queue is computed apart.
+    const double others = request_.load.rate || request_.load.disaggregated ? 0 : std::sqrt(out.running) - 1;
     terms = {out.prefill_seconds, out.prefill_seconds * others, output_token, kConstantS, prompt.total().kernels * kKernelS};
     double seconds = 0;
     for (std::size_t i = 0; i < kFirstTokenTerms; ++i) seconds += rules_.first_token[i] * terms[i];
@@ -258,6 +262,9 @@ void add_notes(const ServingRequest& request, const ServingRules& rules, std::in
   if (context > 0 && d(request.load.input_tokens + request.load.output_tokens) > d(context))
     out.notes.push_back(fmt::format("{} tokens per request exceed the model's context of {}",
                                     request.load.input_tokens + request.load.output_tokens, context));
+  if (request.stack.find('@') != std::string::npos)
+    out.notes.push_back(fmt::format("the estimate is the same for all versions of {}: the fitted points do not tell them apart",
+                                    request.stack.substr(0, request.stack.find('@'))));
   if (rules.saw_device(out.device_id) && !rules.saw_type(heaviest_type(out)))
     out.notes.push_back(fmt::format("no serving points of {} weights were fitted, only of {}; bounds are wider",
                                     heaviest_type(out), fmt::join(rules.types, " and ")));
@@ -276,9 +283,8 @@ std::string to_string(const ParallelPlan& plan) {
 }
 
 std::string_view to_string(ServingTerm term) {
-  constexpr std::array<std::string_view, kServingTerms> kNames{
-      "products", "experts",   "attention",        "exchange",        "messages",          "kernels",
-      "step",     "sequences", "prefill_products", "prefill_experts", "prefill_attention", "prefill_exchange"};
+  constexpr std::array<std::string_view, kServingTerms> kNames{"products", "experts", "attention", "exchange",         "messages",
+                                                               "kernels",  "step",    "sequences", "prefill_attention"};
   return kNames[static_cast<std::size_t>(term)];
 }
 
@@ -315,7 +321,7 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   AACO_ASSIGN(served.experts, weight_type_on(device, experts, rules));
   const bool narrow = served.dense.bytes <= 1 && stack.narrow_cache;
   const std::string cache = request.cache_type.empty() ? (narrow ? "fp8" : "bf16") : request.cache_type;
-  AACO_ASSIGN(const WeightType cache_type, weight_type_on(device, cache, rules));
+  AACO_ASSIGN(const WeightType cache_type, weight_type_on(device, cache, rules, "KV cache"));
   served.cache_bytes = cache_type.bytes;
   const bool one_node = std::max(request.plan.ranks(), request.plan.expert) <= rules.node_gpus;
   const auto& link = device.device_link ? device.device_link : device.host_link;

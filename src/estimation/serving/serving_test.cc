@@ -101,6 +101,20 @@ TEST_F(Serving, RequestsBeyondTheCacheWait) {
   EXPECT_LT(e->running, 4000);
   EXPECT_THAT(e->notes, Contains(HasSubstr("the others wait")));
 }
+TEST_F(Serving, TokensPerSecondDoNotFallWithTheLoad) {
+  request_.load.input_tokens = 294;
+  request_.load.output_tokens = 291;
+  for (const char* model : {"mixtral-8x7b", "llama2-70b", "gpt-oss-120b"}) {
+    double before = 0;
+    for (double load = 1; load <= 4096; load *= 2) {
+      request_.load.concurrency = load;
+      const auto e = of(model, "amd_instinct_mi300x_192gb");
+      ASSERT_TRUE(e) << e.error().text();
+      EXPECT_GE(e->tokens_per_s, 0.999 * before) << model << " at " << load;
+      before = e->tokens_per_s;
+    }
+  }
+}
 TEST_F(Serving, ARateHasLittlesConcurrency) {
   request_.load.rate = 2;
   const auto e = of("llama3-8b", "nvidia_h100_sxm5_80gb");
@@ -199,12 +213,17 @@ TEST_F(Serving, RefusesUnknownTypesAndStacks) {
   request_.weight_type = "fp7";
   EXPECT_THAT(refusal("llama3-8b", "nvidia_h100_sxm5_80gb"), HasSubstr("unknown weight type 'fp7'"));
   request_.weight_type = "";
+  request_.cache_type = "fp7";
+  EXPECT_THAT(refusal("llama3-8b", "nvidia_h100_sxm5_80gb"), HasSubstr("unknown KV cache type 'fp7'"));
+  request_.cache_type = "";
   request_.stack = "nosuch";
   EXPECT_THAT(refusal("llama3-8b", "nvidia_h100_sxm5_80gb"), HasSubstr("known stacks: vllm"));
   request_.stack = "TensorRT-LLM";
   EXPECT_EQ(refusal("llama3-8b", "nvidia_h100_sxm5_80gb"), "accepted");
   request_.stack = "vllm@0.18.0";
-  EXPECT_EQ(refusal("llama3-8b", "nvidia_h100_sxm5_80gb"), "accepted");
+  const auto versioned = of("llama3-8b", "nvidia_h100_sxm5_80gb");
+  ASSERT_TRUE(versioned) << versioned.error().text();
+  EXPECT_THAT(versioned->notes, Contains(HasSubstr("all versions of vllm")));
 }
 TEST_F(Serving, RefusesLoadsThatAreNone) {
   request_.load.output_tokens = 0;

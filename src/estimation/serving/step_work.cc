@@ -204,7 +204,8 @@ ClassWork StepWork::total() const {
   return sum;
 }
 
-core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type, const ServingRules& rules) {
+core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type, const ServingRules& rules,
+                                        std::string_view what) {
   struct Known {
     std::string_view name;
     double bytes;
@@ -222,7 +223,7 @@ core::Result<WeightType> weight_type_on(const hardware::Device& device, const st
   if (name == "fp4") name = "mxfp4";
   const auto* found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& one) { return one.name == name; });
   if (found == kKnown.end())
-    return core::fail(core::ErrorCode::invalid_argument, "unknown weight type '" + type + "'",
+    return core::fail(core::ErrorCode::invalid_argument, fmt::format("unknown {} type '{}'", what, type),
                       "use bf16, fp16, fp8, int8, int4, mxfp4 or nvfp4");
   const auto named = [&](std::string_view registry) {
     return std::any_of(device.engines.begin(), device.engines.end(),

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "estimation/serving.h"
 #include "estimation/serving/operator_times.h"
 
@@ -11,7 +14,9 @@ struct WeightType {
   double bytes = 2;        // of one weight, with its scales
   double flops_per_s = 0;  // achieved share of the peak
 };
-core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type, const ServingRules& rules);
+// `what`: "weight" or "KV cache", for the error.
+core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type, const ServingRules& rules,
+                                        std::string_view what = "weight");
 
 // What one GPU works with.
 struct ServedModel {

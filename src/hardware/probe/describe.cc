@@ -51,9 +51,10 @@ Engine engine_of(const ProbeMeasurements& probe, double cores) {
   for (const ProbeReading& reading : probe.operations) {
     EngineRate rate;
     rate.dtype = reading.what;
-    rate.peak_ops_per_s = measured(reading.per_second);
+    const ProbeReading* wider = faster_wider_type(probe, reading);
+    rate.peak_ops_per_s = measured((wider != nullptr ? *wider : reading).per_second);
     rate.source = rate.peak_ops_per_s->source;
-    if (engine.clock_hz) rate.ops_per_clock = reading.per_second / cores / *probe.clock_hz;
+    if (engine.clock_hz) rate.ops_per_clock = rate.peak_ops_per_s->value / cores / *probe.clock_hz;
     engine.rates.push_back(std::move(rate));
   }
   return engine;
@@ -101,6 +102,16 @@ void add_levels(const Inventory& machine, const ProbeMeasurements& probe, Device
   }
 }
 
+// What an entry of a disturbed measurement says: a vector holds at least as many elements of a narrower type.
+void note_slow_types(const ProbeMeasurements& probe, Device& device) {
+  for (const ProbeReading& reading : probe.operations)
+    if (const ProbeReading* wider = faster_wider_type(probe, reading))
+      device.notes.push_back(
+          fmt::format("{} read {:.1f} Gop/s, slower than {}, probably because of other work: the figure of {} is given for both, "
+                      "the least that it can be. Probe again on an idle machine.",
+                      reading.what, reading.per_second / 1e9, wider->what, wider->what));
+}
+
 constexpr double kSteadySpread = 0.25;
 
 double widest_spread(const ProbeMeasurements& probe) {
@@ -121,6 +132,16 @@ MainMemory memory_of(const Inventory& machine, const ProbeMeasurements& probe) {
 }
 
 }  // namespace
+
+const ProbeReading* faster_wider_type(const ProbeMeasurements& measured, const ProbeReading& reading) {
+  const ProbeReading* fastest = nullptr;
+  if (!reading.what.starts_with("float")) return fastest;
+  for (const ProbeReading& other : measured.operations)
+    if (other.what.starts_with("float") && dtype_bits(other.what) > dtype_bits(reading.what) &&
+        other.per_second > (fastest != nullptr ? *fastest : reading).per_second)
+      fastest = &other;
+  return fastest;
+}
 
 std::string id_of_processor(const Inventory& machine) {
   std::string id = vendor_of(machine.cpu);
@@ -156,6 +177,7 @@ Device device_of(const Inventory& machine, const ProbeMeasurements& probe, const
   device.engines.push_back(engine_of(probe, cores));
   device.memory = memory_of(machine, probe);
   add_levels(machine, probe, device);
+  note_slow_types(probe, device);
   device.execution.simd_bits = probe.simd_bits;
   device.execution.threads_per_unit = topology.threads_per_core();
   device.execution.numa_nodes = std::max<std::int64_t>(1, machine.cpu.numa_nodes.value_or(1));

@@ -18,7 +18,7 @@
 namespace aaco::hardware {
 namespace {
 
-constexpr int kRepetitions = 5;
+constexpr int kRepetitions = 5, kAgain = 3;
 constexpr std::int64_t kMegabyte = 1 << 20;
 // Arrays several times the last cache, within what a machine can spare.
 constexpr std::int64_t kCopyOverCache = 4, kMinCopy = 64 * kMegabyte, kMaxCopy = 2048 * kMegabyte;
@@ -159,6 +159,12 @@ void measure_caches(const Crew& crew, const ProbeOptions& options, const Invento
   }
 }
 
+ProbeReading measure_operation(const Crew& crew, const ProbeOptions& options, const probe::OperationLoop& loop) {
+  const std::int64_t rounds = calibrate(loop.run, options.time_ns / kRepetitions);
+  const auto times = crew.time([](int) {}, [&](int) { loop.run(rounds); });
+  return reading(loop.dtype, static_cast<double>(loop.per_round) * static_cast<double>(rounds) * crew.size(), times);
+}
+
 }  // namespace
 
 core::Result<ProbeMeasurements> measure_processor(const ProbeOptions& options, const Inventory& machine) {
@@ -170,12 +176,15 @@ core::Result<ProbeMeasurements> measure_processor(const ProbeOptions& options, c
   const probe::VectorUnit unit = probe::widest_unit();
   out.vector_unit = unit.name;
   out.simd_bits = unit.bits;
-  for (const probe::OperationLoop& loop : unit.loops) {
-    const std::int64_t rounds = calibrate(loop.run, options.time_ns / kRepetitions);
-    const auto times = crew.time([](int) {}, [&](int) { loop.run(rounds); });
-    out.operations.push_back(
-        reading(loop.dtype, static_cast<double>(loop.per_round) * static_cast<double>(rounds) * crew.size(), times));
-  }
+  for (const probe::OperationLoop& loop : unit.loops) out.operations.push_back(measure_operation(crew, options, loop));
+  // Other work slowed what reads slower than a wider type does: it is measured again, and the best counts.
+  for (int again = 0; again < kAgain; ++again)
+    for (std::size_t i = 0; i < unit.loops.size(); ++i) {
+      if (faster_wider_type(out, out.operations[i]) == nullptr) continue;
+      ProbeReading more = measure_operation(crew, options, unit.loops[i]);
+      more.spread_ratio = std::max(more.spread_ratio, out.operations[i].spread_ratio);
+      if (more.per_second > out.operations[i].per_second) out.operations[i] = std::move(more);
+    }
   if (probe::chain_clocks(1) > 0) {
     const std::int64_t rounds = calibrate(probe::run_chain, options.time_ns / kRepetitions);
     const auto times = crew.time([](int) {}, [&](int) { probe::run_chain(rounds); });

@@ -67,6 +67,16 @@ TEST(Probe, UnsteadyMeasurementIsReported) {
               testing::Not(testing::Contains(testing::HasSubstr("differed"))));
 }
 
+TEST(Probe, ANarrowTypeThatReadSlowerTakesTheWiderFigure) {
+  ProbeMeasurements busy = readings();
+  busy.operations = {{"float32", 100e9, 0.5}, {"float64", 128e9, 0.1}, {"int8", 50e9, 0.1}};
+  const Device device = device_of(machine(), busy, "2026-01-01");
+  EXPECT_TRUE(check_invariants(device).empty());
+  EXPECT_EQ(device.engines[0].rate("float32")->peak_ops_per_s->value, 128e9);
+  EXPECT_EQ(device.engines[0].rate("int8")->peak_ops_per_s->value, 50e9);
+  EXPECT_THAT(device.notes, testing::Contains(testing::HasSubstr("float32 read 100.0 Gop/s, slower than float64")));
+}
+
 TEST(Probe, UnknownMachineStillHasAnId) {
   const Device device = device_of({}, readings(), "2026-01-01");
   EXPECT_EQ(device.id, "unknown_1c_0gb");
