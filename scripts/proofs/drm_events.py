@@ -7,16 +7,13 @@
 and runs 20 jobs of 5 ms on a test driver of the DRM scheduler (kernel/tests/sched), waiting for the fence of each. Every one must be in
 the session. Takes AACO as the program, build/release/bin/aaco if it is not set. Exit code 77: QEMU, the headers or the image is missing.
 """
-import argparse
 import csv
-import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 import kernel_module as module_proof
@@ -144,34 +141,13 @@ def measure(options, folder):
     return seen
 
 
-def main():
-    if sys.argv[1:] == ['--describe']:
-        print(DESCRIBE)
-        return 0
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--headers', help='folder of the kernel headers (default: all installed)')
-    parser.add_argument('--images', help='folder with the image packages (default: apt-get download)')
-    parser.add_argument('--log', help='also writes what each machine printed, to FILE.VERSION')
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix='aaco-drm-') as folder:
-        try:
-            seen = measure(options, pathlib.Path(folder))
-        except Skipped as why:
-            print(f'skipped, {why}')
-            return 77
-        except (RuntimeError, subprocess.TimeoutExpired) as why:
-            print(why)
-            return 1
-    out = os.environ.get('AACO_PROOF_OUT')
-    if out:
-        pathlib.Path(out + '.json').write_text(json.dumps(seen, indent=1) + '\n')
-    for one in seen:
-        for line in [*one['wrong'], *([one['tail']] if one['wrong'] or not one['finished'] else [])]:
-            print(line)
-        counts = ', '.join(f'{row[0]} {name}' for name, row in one['rows'].items())
-        print(f'{one["kernel"]}: {counts or "no GPU event"}, {one["seconds"]:.0f} s')
-    return 0 if all(one['finished'] and not one['wrong'] for one in seen) else 1
+def tell(one):
+    for line in [*one['wrong'], *([one['tail']] if one['wrong'] or not one['finished'] else [])]:
+        print(line)
+    counts = ', '.join(f'{row[0]} {name}' for name, row in one['rows'].items())
+    print(f'{one["kernel"]}: {counts or "no GPU event"}, {one["seconds"]:.0f} s')
+    return one['finished'] and not one['wrong']
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(module_proof.run_proof(__doc__, DESCRIBE, 'aaco-drm-', measure, tell))

@@ -121,16 +121,18 @@ def measure(options, folder):
     return seen
 
 
-def main():
+def run_proof(doc, describe, prefix, measure, tell):
+    """What proofs in virtual machines do alike: options, a temporary folder, the JSON of all kernels (AACO_PROOF_OUT). `measure(options, folder)` answers a
+    dictionary for each kernel, of which `tell` prints one and answers whether it is right. Returns the exit code."""
     if sys.argv[1:] == ['--describe']:
-        print(DESCRIBE)
+        print(describe)
         return 0
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--headers', help='folder of the kernel headers (default: all installed)')
     parser.add_argument('--images', help='folder with the image packages (default: apt-get download)')
     parser.add_argument('--log', help='also writes what each machine printed, to FILE.VERSION')
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix='aaco-kmod-') as folder:
+    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
         try:
             seen = measure(options, pathlib.Path(folder))
         except Skipped as why:
@@ -142,15 +144,18 @@ def main():
     out = os.environ.get('AACO_PROOF_OUT')
     if out:
         pathlib.Path(out + '.json').write_text(json.dumps(seen, indent=1) + '\n')
-    for one in seen:
-        for line in [*('FAIL ' + name for name in one['failed']), *one['kernel_log'], *([] if one['finished'] else [one['tail']])]:
-            print(line)
-        figures = one['figures']
-        print(f'{one["kernel"]} ({", ".join(one["checkers"])}), built with W=1 and sparse: {len(one["passed"])} checks passed, '
-              f'{len(one["failed"])} failed, {figures.get("hostile_calls", 0)} hostile calls, {figures.get("unloads_in_race", 0)} unloads in a '
-              f'race, {figures.get("kernel_warnings", "?")} kernel warnings, {one["seconds"]:.0f} s')
-    return 0 if all(one['finished'] and not one['failed'] for one in seen) else 1
+    return 0 if all([tell(one) for one in seen]) else 1
+
+
+def tell(one):
+    for line in [*('FAIL ' + name for name in one['failed']), *one['kernel_log'], *([] if one['finished'] else [one['tail']])]:
+        print(line)
+    figures = one['figures']
+    print(f'{one["kernel"]} ({", ".join(one["checkers"])}), built with W=1 and sparse: {len(one["passed"])} checks passed, '
+          f'{len(one["failed"])} failed, {figures.get("hostile_calls", 0)} hostile calls, {figures.get("unloads_in_race", 0)} unloads in a '
+          f'race, {figures.get("kernel_warnings", "?")} kernel warnings, {one["seconds"]:.0f} s')
+    return one['finished'] and not one['failed']
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run_proof(__doc__, DESCRIBE, 'aaco-kmod-', measure, tell))

@@ -35,6 +35,11 @@ struct RemoteTarget {
 core::Result<RemoteTarget> find_remote(const std::string& name, const std::vector<std::string>& files,
                                        const core::Environment& environment);
 
+// Of an error: the server could not be reached, or did not answer in time.
+inline bool is_away(const core::Error& error) {
+  return error.code == core::ErrorCode::io || error.code == core::ErrorCode::timed_out;
+}
+
 class RemoteServer {
  public:
   explicit RemoteServer(RemoteTarget target) : target_(std::move(target)) {}
@@ -51,7 +56,7 @@ class RemoteServer {
   core::Result<QueryResult> query(const std::string& sql) const;
   // Servers of shards none of which answers: gone, or hung, which takes three seconds to find out.
   [[nodiscard]] std::vector<std::string> missing_shards() const;
-  // timed_out: a server of the cluster is hung. A query would wait for it for minutes, whatever its settings.
+  // timed_out: the server, or one of its cluster, is hung. A query would wait for it for minutes, whatever its settings.
   [[nodiscard]] core::Status refuse_hung() const;
   // One server of each shard alone, the first that answers. io or timed_out: none of a shard's does.
   [[nodiscard]] core::Result<std::vector<RemoteServer>> one_per_shard() const;
@@ -61,14 +66,14 @@ class RemoteServer {
     std::vector<std::string> gone, hung;
   };
   [[nodiscard]] Absent absent_shards() const;
-  core::Result<std::string> post(const std::string& base, const std::string& body, const std::string& statement,
+  core::Result<std::string> post(const std::string& base, std::string body, const std::string& statement,
                                  const std::map<std::string, std::string>& settings) const;
   RemoteTarget target_;
 };
 
 // Creates what is missing, migrates an older schema, and refuses a database of a newer schema.
 core::Status prepare_remote(const RemoteServer& server);
-// Before reading: refuses a database of a newer schema, and a cluster with a hung server.
+// Before reading: refuses a database of a newer schema, and a hung server of the cluster or alone.
 core::Status check_remote(const RemoteServer& server);
 
 // Creates the table of telemetry (docs/formats/fleet.md) where it is missing. Rows that are sent again are stored again; every

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,10 +40,10 @@ class FleetSource {
  public:
   virtual ~FleetSource() = default;
   virtual core::Result<FleetExtent> extent() = 0;
-  // Rows of a range of time in ClickHouse's format RowBinary, columns in the order of fleet_row_columns(). Fails with unsupported
-  // where the source cannot do it. `nodes`: only rows of these; empty: of all.
-  virtual core::Status write_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns, const std::vector<std::string>& nodes,
-                                  const std::string& file) = 0;
+  // Adds the rows of a range of time, in ClickHouse's format RowBinary with the columns of fleet_row_columns(), each to the text
+  // in `outs` that `place` gives for its node. Fails with unsupported where the source cannot do it.
+  virtual core::Status add_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns,
+                                const std::function<std::size_t(std::string_view node)>& place, std::span<std::string> outs) = 0;
   // Names of all nodes, sorted.
   virtual core::Result<std::vector<std::string>> nodes() = 0;
   // Servers whose rows are missing from the answers.

@@ -20,9 +20,8 @@ struct CompilerRequest {
 };
 
 // What ONNX Runtime makes of a model: which nodes become one kernel, which are folded, removed or put in, and why others that a
-// fusion pattern nearly fits stay apart (docs/formats/compiler.md). The model is
-// loaded, and run only if `timed`. Fails with unsupported where
-// the runtime is missing or does not load the model, invalid_argument for `against` that is none of the three.
+// fusion pattern nearly fits stay apart (docs/formats/compiler.md). The model is loaded, and run only if `timed`. Fails with
+// unsupported where the runtime is missing or does not load the model, invalid_argument for `against` that is none of the three.
 core::Result<core::Json> inspect_compiler(const CompilerRequest& request, const Services& services);
 
 }  // namespace aaco::workflows

@@ -165,6 +165,23 @@ class ClickHouse(program.ProgramTest):
             second.process.send_signal(signal.SIGCONT)
         self.assertEqual(self.on('fleet', count), whole)
 
+    def test_a_hung_server_without_a_cluster_is_named(self):
+        first = self.cluster.shards[0]
+        self.assertEqual(self.push('latest', '--to', self.alone).code, 0)
+        first.process.send_signal(signal.SIGSTOP)
+        try:
+            for command in (['query', '--on', self.alone, 'SELECT 1'], ['fleet', 'status', self.alone], ['history', 'p50', '--on', self.alone]):
+                self.refused(self.aaco(*command), 3, f'127.0.0.1:{first.http} accepts connections but does not answer')
+        finally:
+            first.process.send_signal(signal.SIGCONT)
+
+    def test_telemetry_of_absurd_times_is_refused(self):
+        for name, minutes in (('early', (-5, 0)), ('long', (0, 4000 * 86_400 * 10**9))):
+            folder = self.folder / name
+            folder.mkdir()
+            (folder / 'rows.csv').write_text('minute_unix_ns,node,device,metric_group\n' + ''.join(f'{at},n1,0,gpu\n' for at in minutes))
+            self.refused(self.push('--telemetry', folder, '--to', self.alone), 3, 'before 1970, or over more than 3660 days')
+
     def test_telemetry_gives_the_same_answers(self):
         telemetry = self.folder / 'telemetry'
         written = self.aaco('lab', 'fleet', '--nodes', 16, '--days', 1, '--devices', 2, '--fault', 'slow_gpu:0.3', '--out', telemetry)

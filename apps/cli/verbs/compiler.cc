@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <memory>
@@ -67,8 +66,7 @@ void print_counted(const Context& context, std::string_view title, const Json& l
     std::string line = text;
     if (times.contains(text)) line += ", " + core::format_duration(times[text]);
     if (changes.contains(text))
-      line += fmt::format(" ({}{} against the same nodes on the other side)", changes[text] < 0 ? "-" : "+",
-                          core::format_duration(std::abs(changes[text])));
+      line += fmt::format(" ({} against the same nodes on the other side)", core::format_signed_duration(changes[text]));
     said[line] = count;
   }
   print_counted(context, title, said);

@@ -114,7 +114,8 @@ TEST(Client, WaitingLongerThanRunningIsTheLimitWhereItDelaysChunks) {
 TEST(Client, GapsOfAClientThatIsNotStarvedAreItsOwn) {
   EXPECT_FALSE(judge_client(load_of_short_gaps(), late_ticks(0.04)).limited);
 }
-// 6 % of the time waiting, 0.9 % running, beside 100 answers of 30 ms and gaps of 10 ms: neither moves by 5 %.
+// 6 % of the time waiting, 0.9 % running, beside 100 answers of 30 ms and gaps of 10 ms: nothing moves by 5 %, until the lag is
+// longer.
 TEST(Client, WaitingLongerThanRunningIsNotTheLimitWhereResultsStay) {
   Load load;
   load.complete = 100;
@@ -123,10 +124,14 @@ TEST(Client, WaitingLongerThanRunningIsNotTheLimitWhereResultsStay) {
   load.ttft = stats::summarize(load.ttft_values);
   load.inter_chunk = stats::summarize(load.gap_values);
   OwnState state{.loop_lag_ns = {}, .cpu_ratio = {0.009}, .run_queue_ratio = {0.06}};
-  for (int i = 0; i < 100; ++i) state.loop_lag_ns.push_back(i % 10 == 0 ? 4e6 : 2e5);
+  for (int i = 0; i < 100; ++i) state.loop_lag_ns.push_back(i % 10 == 0 ? 1.58e6 : 2e5);
   const OwnLimit limit = judge_client(load, state);
   EXPECT_FALSE(limit.limited) << limit.reasons.front();
   EXPECT_GT(*limit.loop_lag_p99_ns, 0.05 * load.ttft.p50->value);
+  for (double& lag : state.loop_lag_ns) lag *= 2.5;
+  const OwnLimit longer = judge_client(load, state);
+  ASSERT_TRUE(longer.limited) << "the P99 of 100 answers moves by 3 of 32 ms";
+  EXPECT_NE(longer.reasons.front().find("the TTFT P99"), std::string::npos) << longer.reasons.front();
 }
 TEST(Client, WaitsThatDelayNothingAreNotTheLimit) {
   EXPECT_FALSE(judge_client(load_of(10, 1, 5000),

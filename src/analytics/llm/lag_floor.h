@@ -11,7 +11,6 @@ inline constexpr double kLagShare = 0.05;
 inline constexpr double kLagFloorNs = 500'000;
 
 inline bool matters(double added_ns, const stats::Quantile& result) {
-  if (!result.ci95 && result.probability > 0.5) return false;  // a tail that its values do not bound is no result
   const double half = result.ci95 ? (result.ci95->high - result.ci95->low) / 2 : 0;
   return added_ns > std::max({half, kLagShare * result.value, kLagFloorNs});
 }

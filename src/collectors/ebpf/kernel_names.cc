@@ -93,13 +93,13 @@ std::string_view block_operation_name(std::uint32_t operation) {
   }
 }
 
-// Bits of the page-fault error code of x86: 1 is a write, 4 an instruction.
 std::string_view gpu_domain_name(std::uint32_t domain) {
   constexpr std::array<std::string_view, 3> kDomains = {"system", "gtt", "vram"};  // TTM_PL_* of include/drm/ttm/ttm_placement.h
   if (domain < kDomains.size()) return kDomains.at(domain);
   return domain == wire_domain_unknown ? "unknown" : "driver's own";
 }
 
+// Bits of the page-fault error code of x86: 1 is a write, 4 an instruction.
 std::string_view fault_name(std::uint32_t error_code) {
 #if defined(__x86_64__)
   if ((error_code & 16U) != 0) return "execute";

@@ -10,8 +10,7 @@ namespace aaco::tracelake {
 namespace {
 
 constexpr std::string_view kMinutesTable = "fleet_minutes";
-constexpr std::int64_t kMinuteOfSlotNs = 60'000'000'000;
-constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfSlotNs;
+constexpr std::int64_t kDayOfMinutesNs = std::int64_t{24 * 60} * 60'000'000'000;
 
 // Keys are never NULL there: ORDER BY does not take NULL.
 std::string minutes_columns() {
@@ -21,78 +20,6 @@ std::string minutes_columns() {
     out += (out.empty() ? "" : ", ") + name + " " + (key ? (type == "BIGINT" ? "Int64" : "String") : remote::remote_type(type));
   }
   return out;
-}
-
-// Keys of a slot, and what it holds: states of aggregates, which merge when the rows of a slot come in several blocks.
-// Each minute of a slot has one bit: where their sum is not their union, a row came more than once.
-constexpr std::string_view kSlotKeys =
-    "metric_group String, node String, unit Int64, work String, slot_unix_ns Int64, "
-    "model AggregateFunction(max, String), place AggregateFunction(max, Int64), copies AggregateFunction(count), "
-    "late AggregateFunction(sum, UInt64), bits_sum AggregateFunction(sum, UInt64), "
-    "bits_union AggregateFunction(groupBitOr, UInt64), first AggregateFunction(min, Int64), last AggregateFunction(max, Int64)";
-
-// A mean is kept as sum and number: states of avg of what may be NULL differ between versions of the engine.
-std::string slot_columns() {
-  const auto mean = [](std::string_view name) {
-    return fmt::format(", {0}_sum AggregateFunction(sum, Float64), {0}_count AggregateFunction(sum, UInt64)", name);
-  };
-  std::string out = std::string(kSlotKeys) + mean("delay");
-  for (const trace::FleetColumn& column : trace::kFleetColumns) out += mean(column.name);
-  return out;
-}
-
-std::string mean_states(std::string_view name, std::string_view value) {
-  return fmt::format(", sumState(toFloat64(coalesce({1}, 0))) AS {0}_sum, sumState(toUInt64(isNotNull({1}))) AS {0}_count", name,
-                     value);
-}
-
-std::string merged_mean(std::string_view name) {
-  return fmt::format("if(sumMerge({0}_count) = 0, NULL, sumMerge({0}_sum) / sumMerge({0}_count))", name);
-}
-
-std::string slots_of_minutes(const std::string& database, std::int64_t slot_ns) {
-  std::string means = mean_states("delay", "received_unix_ns - minute_unix_ns");
-  for (const trace::FleetColumn& column : trace::kFleetColumns) means += mean_states(column.name, column.name);
-  const std::string bit = fmt::format("toUInt64(bitShiftLeft(1, intDiv(minute_unix_ns - slot_unix_ns, {})))", kMinuteOfSlotNs);
-  return fmt::format(
-      "SELECT metric_group, node, toInt64(coalesce(device, -1)) AS unit, coalesce(job, '') AS work, "
-      "toInt64(intDiv(minute_unix_ns, {0}) * {0}) AS slot_unix_ns, maxState(coalesce(hardware, '')) AS model, "
-      "maxState(toInt64(coalesce(rank, -1))) AS place, countState() AS copies, "
-      "sumState(toUInt64(coalesce(received_unix_ns - minute_unix_ns > {1}, 0))) AS late, sumState({2}) AS bits_sum, "
-      "groupBitOrState({2}) AS bits_union, minState(minute_unix_ns) AS first, maxState(minute_unix_ns) AS last{3} FROM "
-      "{4}.rows_{5} "
-      "GROUP BY metric_group, node, unit, work, slot_unix_ns",
-      slot_ns, trace::kFleetLateNs, bit, means, database, kMinutesTable);
-}
-
-std::string slot_condition(const FleetCellsRange& range) {
-  return fmt::format("metric_group = '{}' AND slot_unix_ns >= {} AND slot_unix_ns < {}{}",
-                     trace::kFleetGroupNames[static_cast<std::size_t>(range.group)], range.from_unix_ns, range.to_unix_ns,
-                     range.of_nodes.empty() ? "" : " AND " + range.of_nodes);
-}
-
-// The view is made last: readers never see slots that lack rows of before. A row that comes meanwhile may be in its slot twice,
-// as after an interruption, which readers notice.
-core::Status prepare_slots(const RemoteServer& server, const FleetSlots& slots) {
-  const RemoteTarget& target = server.target();
-  AACO_ASSIGN(const std::string there, server.run(fmt::format("EXISTS TABLE {}", slots.table)));
-  if (core::trim(there) == "1") return {};
-  AACO_TRY(server.run_everywhere(
-      fmt::format("CREATE TABLE IF NOT EXISTS rows_{} ({}) ENGINE = {} PARTITION BY intDiv(slot_unix_ns, {}) "
-                  "ORDER BY (metric_group, node, unit, work, slot_unix_ns)",
-                  slots.table, slot_columns(),
-                  remote::engine_of(target, "AggregatingMergeTree", fmt::format("rows_{}", slots.table)), kDayOfMinutesNs)));
-  const std::string rows = slots_of_minutes(target.database, slots.slot_ns);
-  AACO_TRY(server.run_everywhere(
-      fmt::format("CREATE MATERIALIZED VIEW IF NOT EXISTS feed_{0} TO {1}.rows_{0} AS {2}", slots.table, target.database, rows)));
-  AACO_TRY(server.run_once_per_shard(fmt::format("INSERT INTO rows_{} {}", slots.table, rows)));
-  if (!target.cluster.empty())
-    AACO_TRY(server.run(
-        fmt::format("CREATE TABLE IF NOT EXISTS all_{0} AS rows_{0} ENGINE = Distributed({1}, {2}, rows_{0}, sipHash64(node))",
-                    slots.table, target.cluster, target.database)));
-  AACO_TRY(server.run(fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT * FROM {}.{}", slots.table, target.database,
-                                  remote::whole_name(target, std::string(slots.table)))));
-  return {};
 }
 
 }  // namespace
@@ -113,50 +40,8 @@ core::Status prepare_fleet_minutes(const RemoteServer& server) {
                   "(metric_group, node, minute_unix_ns)",
                   kMinutesTable, minutes_columns(), remote::engine_of(target, "MergeTree", fmt::format("rows_{}", kMinutesTable)),
                   kDayOfMinutesNs)));
-  if (!target.cluster.empty())
-    AACO_TRY(server.run(
-        fmt::format("CREATE TABLE IF NOT EXISTS all_{0} AS rows_{0} ENGINE = Distributed({1}, {2}, rows_{0}, sipHash64(node))",
-                    kMinutesTable, target.cluster, target.database)));
-  AACO_TRY(server.run(fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT * FROM {}.{}", kMinutesTable, target.database,
-                                  remote::whole_name(target, std::string(kMinutesTable)))));
-  for (const FleetSlots& slots : kFleetSlots) AACO_TRY(prepare_slots(server, slots));
-  return {};
-}
-
-core::Result<bool> has_fleet_slots(const RemoteServer& server) {
-  for (const FleetSlots& slots : kFleetSlots) {
-    AACO_ASSIGN(const std::string there, server.run(fmt::format("EXISTS TABLE {}", slots.table)));
-    if (core::trim(there) != "1") return false;
-  }
-  return true;
-}
-
-std::string fleet_slot_cells_sql(std::string_view table, const FleetCellsRange& range) {
-  std::string means;
-  int place = 0;
-  for (const trace::FleetColumn& column : trace::kFleetColumns)
-    if (column.group == range.group) means += fmt::format(", {} AS m{}", merged_mean(column.name), place++);
-  return fmt::format(
-      "SELECT node, unit, maxMerge(model), work, maxMerge(place), intDiv(slot_unix_ns - {}, {}) AS bin, countMerge(copies), "
-      "countMerge(copies), sumMerge(late), {}{} FROM {} WHERE {} GROUP BY node, unit, work, bin "
-      "ORDER BY node, unit, bin, work",
-      range.origin_unix_ns, range.bin_ns, merged_mean("delay"), means, table, slot_condition(range));
-}
-
-std::string fleet_slot_means_sql(std::string_view table, const FleetCellsRange& range, std::size_t column) {
-  return fmt::format(
-      "SELECT node, bin, avg(mean) FROM (SELECT node, unit, work, intDiv(slot_unix_ns - {}, {}) AS bin, {} AS mean FROM {} WHERE "
-      "{} "
-      "GROUP BY node, unit, work, bin) WHERE isNotNull(mean) GROUP BY node, bin",
-      range.origin_unix_ns, range.bin_ns, merged_mean(trace::kFleetColumns[column].name), table, slot_condition(range));
-}
-
-std::string fleet_repeated_nodes_sql(std::string_view table, const FleetCellsRange& range) {
-  return fmt::format(
-      "SELECT DISTINCT node FROM (SELECT node, unit, slot_unix_ns, sumMerge(bits_sum) AS all_bits, groupBitOrMerge(bits_union) "
-      "AS "
-      "bits FROM {} WHERE {} GROUP BY node, unit, slot_unix_ns HAVING all_bits != bits) ORDER BY node",
-      table, slot_condition(range));
+  AACO_TRY(remote::show_whole(server, std::string(kMinutesTable), "node"));
+  return prepare_fleet_slots(server);
 }
 
 std::string fleet_minutes_insert(const RemoteTarget& target, const std::vector<std::string>& columns) {

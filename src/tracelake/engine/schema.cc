@@ -48,6 +48,14 @@ std::string engine_of(const RemoteTarget& target, std::string_view kind, const s
   return fmt::format("Replicated{}('/clickhouse/tables/{{shard}}/{}/{}', '{{replica}}')", kind, target.database, table);
 }
 
+core::Status show_whole(const RemoteServer& server, const std::string& table, std::string_view key) {
+  const RemoteTarget& target = server.target();
+  if (!target.cluster.empty()) AACO_TRY(server.run(distributed(target, table, key)));
+  AACO_TRY(server.run(fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT * FROM {}.{}", backticked(table), target.database,
+                                  backticked(whole_name(target, table)))));
+  return {};
+}
+
 std::string backticked(std::string_view name) {
   return "`" + core::replace_all(core::replace_all(std::string(name), "\\", "\\\\"), "`", "\\`") + "`";
 }

@@ -21,6 +21,9 @@ std::string whole_name(const RemoteTarget& target, const std::string& table);
 // MergeTree, or its kind with replicas: "AggregatingMergeTree". Replicas take their place from the macros shard and replica of
 // each server's configuration.
 std::string engine_of(const RemoteTarget& target, std::string_view kind, const std::string& table);
+// Where they are missing: with a cluster the Distributed table over the stored ones, by `key`, and the view under the table's
+// name.
+core::Status show_whole(const RemoteServer& server, const std::string& table, std::string_view key);
 std::string backticked(std::string_view name);
 std::string text_literal(std::string_view text);
 

@@ -49,8 +49,6 @@ ErrorCode code_of_reply(int status, std::string_view body) {
   return ErrorCode::invalid_argument;
 }
 
-bool is_away(const core::Error& error) { return error.code == ErrorCode::io || error.code == ErrorCode::timed_out; }
-
 // ClickHouse's types under the names that the other engine has for them.
 std::string sql_type(std::string type) {
   constexpr std::string_view kNullable = "Nullable(";
@@ -111,7 +109,7 @@ std::vector<std::optional<std::string>> split_cells(std::string_view line) {
   return out;
 }
 
-core::Result<std::string> RemoteServer::post(const std::string& base, const std::string& body, const std::string& statement,
+core::Result<std::string> RemoteServer::post(const std::string& base, std::string body, const std::string& statement,
                                              const std::map<std::string, std::string>& settings) const {
   core::HttpRequest request;
   request.method = "POST";
@@ -119,7 +117,7 @@ core::Result<std::string> RemoteServer::post(const std::string& base, const std:
       base + "/?database=" + escaped(statement.empty() && body.starts_with("CREATE DATABASE") ? "default" : target_.database);
   if (!statement.empty()) request.url += "&query=" + escaped(statement);
   for (const auto& [name, value] : settings) request.url += "&" + name + "=" + escaped(value);
-  request.body = body;
+  request.body = std::move(body);
   request.content_type = "text/plain";
   request.timeout_ns = target_.timeout_ns;
   request.reply_limit_bytes = kMaxReplyBytes;
@@ -201,7 +199,7 @@ core::Status RemoteServer::run_once_per_shard(const std::string& sql) const {
 
 core::Status RemoteServer::insert(const std::string& statement, std::string rows) const {
   const std::string format = statement.find(" FORMAT ") == std::string::npos ? " FORMAT TabSeparated" : "";
-  AACO_TRY(post(target_.url, rows, statement + format, {{"insert_distributed_sync", "1"}}));
+  AACO_TRY(post(target_.url, std::move(rows), statement + format, {{"insert_distributed_sync", "1"}}));
   return {};
 }
 
@@ -228,6 +226,11 @@ RemoteServer::Absent RemoteServer::absent_shards() const {
   hurried.timeout_ns = std::min(target_.timeout_ns, kProbeNs);
   const RemoteServer probe(std::move(hurried));
   Absent out;
+  if (target_.shards.empty()) {
+    if (const auto reply = probe.post(target_.url, "SELECT 1", "", {}); !reply && reply.error().code == ErrorCode::timed_out)
+      out.hung.push_back(target_.url);
+    return out;
+  }
   for (const auto& replicas : target_.shards) {
     std::vector<std::string> gone;
     for (const std::string& server : replicas)

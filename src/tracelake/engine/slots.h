@@ -20,6 +20,8 @@ struct FleetSlots {
 inline constexpr std::array<FleetSlots, 2> kFleetSlots = {
     {{"fleet_hours", std::int64_t{3600} * 1'000'000'000}, {"fleet_slots", trace::kFleetSlotNs}}};
 
+// Creates those that are missing, with what the minutes that are there already add up to. The table of minutes must be there.
+core::Status prepare_fleet_slots(const RemoteServer& server);
 // Whether the engine has all of them.
 core::Result<bool> has_fleet_slots(const RemoteServer& server);
 // As fleet_cells_sql, from slots. Bins are whole numbers of slots. Right for nodes no row of which was sent twice.

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "tracelake/duckdb/database.h"
 #include "tracelake/engine.h"
@@ -36,14 +38,6 @@ std::optional<double> real_at(const duckdb::DataChunk& chunk, std::size_t column
   return static_cast<const double*>(duckdb_vector_get_data(vector))[row];
 }
 
-std::string_view text_at(const duckdb::DataChunk& chunk, std::size_t column, std::size_t row) {
-  const duckdb_vector vector = chunk.column(column);
-  if (is_null(vector, row)) return {};
-  const auto& text = static_cast<const duckdb_string_t*>(duckdb_vector_get_data(vector))[row];
-  const std::uint32_t size = text.value.inlined.length;
-  return {size <= 12 ? text.value.inlined.inlined : text.value.pointer.ptr, size};
-}
-
 // How a column is written in ClickHouse's RowBinary format.
 struct RowKind {
   char type = 'd';   // i: Int64, s: String, d: Float64
@@ -67,27 +61,47 @@ void append_raw(std::string& out, const T& value) {
   out.append(bytes, sizeof value);
 }
 
+// A column of a chunk, looked up once for all its rows.
+struct ChunkColumn {
+  const void* data;
+  const std::uint64_t* validity;
+  explicit ChunkColumn(duckdb_vector vector)
+      : data(duckdb_vector_get_data(vector)), validity(duckdb_vector_get_validity(vector)) {}
+  [[nodiscard]] bool null(std::size_t row) const { return validity != nullptr && (validity[row / 64] >> (row % 64) & 1) == 0; }
+  [[nodiscard]] std::string_view text(std::size_t row) const {
+    if (null(row)) return {};
+    const auto& text = static_cast<const duckdb_string_t*>(data)[row];
+    const std::uint32_t size = text.value.inlined.length;
+    return {size <= 12 ? text.value.inlined.inlined : text.value.pointer.ptr, size};
+  }
+};
+
 // RowBinary: numbers as they are, texts after their length (LEB128), a Nullable value after a byte that is 1 for NULL.
-void append_binary(std::string& out, const duckdb::DataChunk& chunk, std::size_t row, const std::vector<RowKind>& kinds) {
-  for (std::size_t column = 0; column < kinds.size(); ++column) {
-    const duckdb_vector vector = chunk.column(column);
-    const bool null = is_null(vector, row);
-    if (!kinds[column].key) {
+void append_binary(std::string& out, const std::vector<ChunkColumn>& columns, std::size_t row,
+                   const std::vector<RowKind>& kinds) {
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const ChunkColumn& column = columns[i];
+    const bool null = column.null(row);
+    if (!kinds[i].key) {
       out += null ? '\1' : '\0';
       if (null) continue;
     }
-    if (kinds[column].type == 'i') {
-      append_raw(out, whole_at(chunk, column, row));
-    } else if (kinds[column].type == 'd') {
-      append_raw(out, static_cast<const double*>(duckdb_vector_get_data(vector))[row]);
+    if (kinds[i].type == 'i') {
+      append_raw(out, null ? std::int64_t{0} : static_cast<const std::int64_t*>(column.data)[row]);
+    } else if (kinds[i].type == 'd') {
+      append_raw(out, static_cast<const double*>(column.data)[row]);
     } else {
-      const std::string_view text = text_at(chunk, column, row);
+      const std::string_view text = column.text(row);
       std::size_t size = text.size();
       for (; size >= 128; size >>= 7) out += static_cast<char>((size & 127) | 128);
       out += static_cast<char>(size);
       out += text;
     }
   }
+}
+
+std::string_view text_at(const duckdb::DataChunk& chunk, std::size_t column, std::size_t row) {
+  return ChunkColumn(chunk.column(column)).text(row);
 }
 
 // Parquet or CSV files of a path, as a table function of DuckDB.
@@ -157,25 +171,30 @@ class FleetFiles final : public FleetSource {
     return FleetExtent{whole_at(chunk, 0, 0), whole_at(chunk, 1, 0), whole_at(chunk, 2, 0), whole_at(chunk, 3, 0)};
   }
 
-  core::Status write_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns, const std::vector<std::string>& nodes,
-                          const std::string& file) override {
-    std::string list, of_nodes;
-    for (const auto& [name, type] : fleet_row_columns()) list += (list.empty() ? "" : ", ") + name;
-    for (const std::string& node : nodes) of_nodes += (of_nodes.empty() ? " AND node IN (" : ", ") + duckdb::literal(node);
-    if (!of_nodes.empty()) of_nodes += ")";
+  core::Status add_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns,
+                        const std::function<std::size_t(std::string_view node)>& place, std::span<std::string> outs) override {
+    std::string list;
+    std::size_t node_column = 0, count = 0;
+    for (const auto& [name, type] : fleet_row_columns()) {
+      if (name == "node") node_column = count;
+      list += (count++ == 0 ? "" : ", ") + name;
+    }
     AACO_ASSIGN(auto cursor,
-                connection_.query(fmt::format("SELECT {} FROM fleet_minutes WHERE minute_unix_ns >= {} AND minute_unix_ns < {}{}",
-                                              list, from_unix_ns, to_unix_ns, of_nodes)));
-    std::string bytes;
+                connection_.query(fmt::format("SELECT {} FROM fleet_minutes WHERE minute_unix_ns >= {} AND minute_unix_ns < {}",
+                                              list, from_unix_ns, to_unix_ns)));
+    std::map<std::string, std::size_t, std::less<>> places;
     while (true) {
       AACO_ASSIGN(const auto chunk, cursor.next());
-      if (!chunk.valid() || chunk.size() == 0) break;
-      for (std::size_t row = 0; row < chunk.size(); ++row) append_binary(bytes, chunk, row, row_kinds_);
+      if (!chunk.valid() || chunk.size() == 0) return {};
+      std::vector<ChunkColumn> columns;
+      for (std::size_t i = 0; i < row_kinds_.size(); ++i) columns.emplace_back(chunk.column(i));
+      for (std::size_t row = 0; row < chunk.size(); ++row) {
+        const std::string_view node = columns[node_column].text(row);
+        auto found = places.find(node);
+        if (found == places.end()) found = places.emplace(node, place(node)).first;
+        append_binary(outs[found->second], columns, row, row_kinds_);
+      }
     }
-    std::ofstream out(file, std::ios::binary | std::ios::trunc);
-    if (!out.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush())
-      return core::fail(core::ErrorCode::io, "cannot write " + file, "free space in the folder for temporary files");
-    return {};
   }
 
   core::Result<std::vector<std::string>> nodes() override {

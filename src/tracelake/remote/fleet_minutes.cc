@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <future>
+#include <span>
 
-#include "core/files.h"
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "tracelake/engine/schema.h"
@@ -22,29 +21,22 @@ constexpr std::string_view kMinutesTable = "fleet_minutes";
 constexpr std::size_t kMaxRepeatedNodes = 500;  // beyond it, one pass over the minutes of all nodes is quicker
 constexpr std::int64_t kMinuteOfRowsNs = 60'000'000'000;
 constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfRowsNs;
-constexpr std::int64_t kRowsPerChunk = 300'000;
+constexpr std::int64_t kRowsPerChunk = 1'000'000;
 constexpr std::size_t kMaxSenders = 4;
+constexpr std::int64_t kMaxDays = 3660;  // of one push: chunks are pieces of time
 
-// A server with the nodes whose rows it stores. Rows of a cluster go straight to their shards: reading them costs the most, and
-// all shards do it at once.
+// Rows of a cluster go straight to their shards: reading them costs the most, and all shards do it at once.
 struct Destination {
   RemoteServer server;
   std::string statement;
-  std::vector<std::string> nodes;  // empty: all
 };
 
-// As the Distributed table does it; the shards are listed in the order of the cluster.
-core::Result<std::vector<Destination>> destinations_of(const RemoteServer& server, FleetSource& source) {
+core::Result<std::vector<Destination>> destinations_of(const RemoteServer& server) {
   std::vector<std::string> columns;
   for (const auto& [name, type] : fleet_row_columns()) columns.push_back(name);
   std::vector<Destination> out;
   AACO_ASSIGN(const auto servers, server.one_per_shard());
-  for (const RemoteServer& one : servers)
-    out.push_back({one, fleet_minutes_insert(one.target(), columns) + " FORMAT RowBinary", {}});
-  if (server.target().shards.empty()) return out;
-  AACO_ASSIGN(const auto nodes, source.nodes());
-  for (const std::string& node : nodes) out[remote::sip_hash64(node) % out.size()].nodes.push_back(node);
-  std::erase_if(out, [](const Destination& one) { return one.nodes.empty(); });
+  for (const RemoteServer& one : servers) out.push_back({one, fleet_minutes_insert(one.target(), columns) + " FORMAT RowBinary"});
   return out;
 }
 
@@ -97,8 +89,8 @@ class RemoteFleet final : public FleetSource {
     return FleetExtent{whole(0), whole(1), whole(2), whole(3)};
   }
 
-  core::Status write_rows(std::int64_t /*from_unix_ns*/, std::int64_t /*to_unix_ns*/, const std::vector<std::string>& /*nodes*/,
-                          const std::string& /*file*/) override {
+  core::Status add_rows(std::int64_t /*from_unix_ns*/, std::int64_t /*to_unix_ns*/,
+                        const std::function<std::size_t(std::string_view)>& /*place*/, std::span<std::string> /*outs*/) override {
     return core::fail(core::ErrorCode::unsupported, "rows can be copied from files only");
   }
 
@@ -245,20 +237,28 @@ core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const 
                                               const std::function<core::Status(std::int64_t)>& progress) {
   AACO_ASSIGN(const auto source, open_fleet_files(path));
   AACO_ASSIGN(const FleetExtent extent, source->extent());
+  if (extent.rows > 0 && (extent.first_unix_ns < 0 || extent.last_unix_ns - extent.first_unix_ns > kMaxDays * kDayOfMinutesNs))
+    return core::fail(core::ErrorCode::invalid_input,
+                      fmt::format("{}: minute_unix_ns is from {} to {}: before 1970, or over more than {} days", path,
+                                  extent.first_unix_ns, extent.last_unix_ns, kMaxDays),
+                      "remove the rows with a wrong time, or push the telemetry of several years in parts");
   AACO_TRY(prepare_fleet_minutes(server));
-  AACO_ASSIGN(const auto folder, core::TemporaryDirectory::make(std::filesystem::temp_directory_path().string(), "aaco-push"));
-  const std::string file = core::join_path(folder.path(), "rows.bin");
-  AACO_ASSIGN(const auto destinations, destinations_of(server, *source));
+  AACO_ASSIGN(const auto destinations, destinations_of(server));
+  // As the Distributed table does it; the shards are listed in the order of the cluster.
+  const auto place = [&](std::string_view node) { return remote::sip_hash64(node) % destinations.size(); };
   const std::int64_t stride = time_of_chunk(extent);
   const std::int64_t first = extent.first_unix_ns / kMinuteOfRowsNs * kMinuteOfRowsNs;
   const std::int64_t chunks = (extent.last_unix_ns - first) / stride + 1;
   Senders senders;
+  std::vector<std::size_t> usual(destinations.size());  // bytes of the chunk before
   for (std::int64_t chunk = 0; extent.rows > 0 && chunk < chunks; ++chunk) {
     const std::int64_t from = first + chunk * stride;
-    for (const Destination& to : destinations) {
-      AACO_TRY(source->write_rows(from, from + stride, to.nodes, file));
-      AACO_ASSIGN(std::string rows, core::read_file(file, std::int64_t{4} << 30));
-      if (!rows.empty()) AACO_TRY(senders.send(to, std::move(rows)));
+    std::vector<std::string> rows(destinations.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].reserve(usual[i]);
+    AACO_TRY(source->add_rows(from, from + stride, place, rows));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      usual[i] = rows[i].size();
+      if (!rows[i].empty()) AACO_TRY(senders.send(destinations[i], std::move(rows[i])));
     }
     AACO_TRY(progress(extent.rows * (chunk + 1) / chunks));
   }

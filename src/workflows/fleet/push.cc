@@ -40,8 +40,6 @@ core::Result<std::vector<std::string>> wanted_sessions(const PushRequest& reques
   return ids;
 }
 
-bool is_away(const core::Error& error) { return error.code == core::ErrorCode::io || error.code == core::ErrorCode::timed_out; }
-
 // One round over the sessions. A server that is away ends it: the others would fail as well.
 core::Status push_round(const std::vector<std::string>& ids, const tracelake::RemoteServer& server, const Services& services,
                         std::set<std::string>& done, PushReport& report) {
@@ -64,7 +62,7 @@ core::Status push_round(const std::vector<std::string>& ids, const tracelake::Re
       continue;
     }
     report.failed.push_back({id, outcome.error()});
-    if (is_away(outcome.error())) break;
+    if (tracelake::is_away(outcome.error())) break;
   }
   services.progress("");
   return {};
@@ -124,7 +122,7 @@ core::Result<PushReport> push(const PushRequest& request, const Services& servic
   do {
     AACO_ASSIGN(const auto ids, wanted_sessions(request, services));
     if (const auto ready = tracelake::prepare_remote(server); !ready) {
-      if (!request.watch || !is_away(ready.error())) return tl::unexpected<core::Error>(ready.error());
+      if (!request.watch || !tracelake::is_away(ready.error())) return tl::unexpected<core::Error>(ready.error());
       services.progress("waiting: " + ready.error().message);
     } else {
       AACO_TRY(push_round(ids, server, services, done, report));

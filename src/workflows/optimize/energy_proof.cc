@@ -1,13 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
-#include "core/clock.h"
-#include "stats/compare.h"
-#include "stats/paired.h"
-#include "stats/robust.h"
 #include "workflows/optimize/energy.h"
+#include "workflows/optimize/fresh_rounds.h"
 #include "workflows/optimize/proof.h"
 
 namespace aaco::workflows {
@@ -16,7 +12,6 @@ namespace {
 constexpr std::size_t kMaxEnergyRounds = 30;
 constexpr int kEnergyPairs = 4;  // of blocks in a round
 constexpr std::int64_t kEnergyPatienceNs = 900'000'000'000;
-constexpr double kEnergyLevel = 0.95, kEnergyPower = 0.8;
 
 struct Sides {
   std::vector<std::vector<double>> baseline, candidate;  // blocks: energy per item, J
@@ -39,42 +34,24 @@ core::Result<Sides> measure_round(const OptimizeRequest& request, const RunReque
   return sides;
 }
 
-void append(std::vector<double>& all, const std::vector<std::vector<double>>& blocks) {
+std::vector<double> flat(const std::vector<std::vector<double>>& blocks) {
+  std::vector<double> all;
   for (const auto& block : blocks) all.insert(all.end(), block.begin(), block.end());
+  return all;
 }
 
 }  // namespace
 
 core::Result<OptimizeProof> prove_energy(const OptimizeRequest& request, const RunRequest& candidate, const std::string& name,
                                          core::Nanoseconds time, std::int64_t warmup, const Services& services) {
-  const std::int64_t begin = core::monotonic_ns();
   AACO_ASSIGN(auto meter, collectors::CpuEnergy::open({request.system_root}));
-  OptimizeProof proof;
-  proof.configuration = name;
-  proof.metric = "energy.joules_per_item";
-  proof.verdict = "inconclusive";
-  std::vector<stats::PairedRound> rounds;
-  std::vector<double> baseline, other;
-  const auto late = [&] {
-    const std::int64_t spent = core::monotonic_ns() - begin, done = static_cast<std::int64_t>(rounds.size());
-    return rounds.size() >= stats::kFewestRounds && spent + spent / done > time.count();
-  };
-  while (rounds.size() < kMaxEnergyRounds && !late() && !services.stopping()) {
+  FreshRounds rounds(name, "energy.joules_per_item", time, kMaxEnergyRounds);
+  while (rounds.more() && !services.stopping()) {
     AACO_ASSIGN(const Sides sides, measure_round(request, candidate, warmup, meter, services));
-    rounds.push_back(stats::make_round(sides.baseline, sides.candidate, stats::StatisticChoice()));
-    append(baseline, sides.baseline);
-    append(other, sides.candidate);
+    rounds.add(stats::make_round(sides.baseline, sides.candidate, stats::StatisticChoice()), flat(sides.baseline),
+               flat(sides.candidate));
   }
-  proof.rounds = static_cast<std::int64_t>(rounds.size());
-  const auto estimate = stats::paired_estimate(rounds);
-  if (!estimate) return proof;
-  proof.baseline = stats::median(baseline);
-  proof.candidate = stats::median(other);
-  proof.change_ratio = std::expm1(estimate->log_change);
-  proof.interval = stats::paired_interval(*estimate, kEnergyLevel);
-  proof.smallest_detectable_ratio = stats::paired_detectable_ratio(*estimate, kEnergyLevel, kEnergyPower);
-  proof.verdict = std::string(to_string(stats::judge(*proof.interval, request.threshold_ratio, true)));
-  return proof;
+  return rounds.proof(request.threshold_ratio);
 }
 
 }  // namespace aaco::workflows

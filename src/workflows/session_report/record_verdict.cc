@@ -223,7 +223,7 @@ std::optional<double> throttled_periods(const Facts& facts) {
   return throttled && periods.value_or(0) > 0 ? std::optional(std::min(1.0, *throttled / *periods)) : std::nullopt;
 }
 
-// "its memory limit of 60.0 MiB, reached 1,200 times"
+// "the memory limit of its control group, 60.0 MiB (reached 1,200 times)"
 std::string memory_limit_of(const Facts& facts) {
   const double hits = facts.metric("cgroup.memory_limit_hits").value_or(0);
   return fmt::format("the memory limit of its control group, {}{}",
