@@ -100,8 +100,10 @@ std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, 
 // The client's own state within a level.
 struct OwnState {
   std::vector<double> loop_lag_ns, cpu_ratio, run_queue_ratio;
-  std::vector<double> write_wait_ns, tls_record_wait_ns, tls_own_ns, event_own_ns,
-      gap_own_ns;  // of sockets (serving::SocketWaits)
+  std::vector<double> write_wait_ns, tls_record_wait_ns, tls_own_ns;  // of sockets (serving::SocketWaits)
+  // Of events that the client read and parsed, until the first token and after it: every one of kLagFloorNs or longer, and the
+  // longest of windows without one.
+  std::vector<double> event_own_ns, gap_own_ns;
 };
 OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                    std::int64_t to_ns);
