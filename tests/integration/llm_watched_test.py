@@ -13,7 +13,7 @@ from llm_server import LlmTest
 class Observed(LlmTest):
     """A recording of the server's process, joined with the requests."""
 
-    def recording(self, tag, seconds=3):
+    def recording(self, tag, seconds=8):  # the load begins within it, on a busy machine too
         environment = os.environ | {'AACO_SESSIONS': str(self.lake)}
         recorder = subprocess.Popen([program.PROGRAM, 'record', '--pid', str(self.server.pid), '--duration', f'{seconds}s', '--tag', tag, '--no-report'],
                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)

@@ -94,7 +94,7 @@ std::optional<std::string> moved(std::string_view name, const std::optional<stat
 std::vector<std::string> moved_by_lag(const Load& load, const std::vector<double>& samples, bool starved) {
   std::vector<std::string> reasons;
   if (samples.empty()) return reasons;
-  const auto lags = lags_of(samples), gap_lags = starved ? lags_of_gaps(samples) : std::vector<double>();
+  const auto lags = lags_of(samples), gap_lags = starved && !is_buffered(load) ? lags_of_gaps(samples) : std::vector<double>();
   const auto& gaps = load.inter_chunk;
   const double greatest = samples.back();
   for (auto reason : {moved("the median TTFT", load.ttft.p50, 0.5, load.ttft_values, lags, greatest),
@@ -167,8 +167,15 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
                       read_long("the P99 of the gaps between chunks", gaps.p99, 0.99, gaps.count, state.gap_own_ns)})
     if (reason) limit.reasons.push_back(*std::move(reason));
   limit.limited = !limit.reasons.empty();
-  if (busy > kBusyClient) limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;
+  limit.saturated = busy > kBusyClient;
+  // One that waits for a CPU longer than it runs would wait at lower rates, too.
+  if (limit.saturated && limit.cpu_ratio.value_or(0) > limit.run_queue_ratio.value_or(0))
+    limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;
   return limit;
+}
+
+std::string_view verdict_of(const OwnLimit& client) {
+  return client.saturated ? "the client was the bottleneck" : "the client's own delay may have moved results";
 }
 
 }  // namespace aaco::analytics::llm

@@ -74,6 +74,19 @@ TEST(Client, BusyThreadIsTheLimit) {
   EXPECT_TRUE(limit.limited);
   EXPECT_NEAR(*limit.vouched_per_second, 100 * 0.7 / 0.99, 1e-9);
 }
+TEST(Client, AThreadThatWaitsLongerThanItRunsVouchesForNothing) {
+  const OwnLimit limit = judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.01}, .run_queue_ratio = {1.04}});
+  EXPECT_TRUE(limit.saturated);
+  EXPECT_FALSE(limit.vouched_per_second);
+}
+TEST(Client, VerdictOfALateClientDiffersFromThatOfABusyOne) {
+  OwnState state{.loop_lag_ns = std::vector<double>(100, 3e6), .cpu_ratio = {0.06}, .run_queue_ratio = {0.13}};
+  const OwnLimit late = judge_client(load_of(10, 1, 10), state);
+  EXPECT_TRUE(late.limited && !late.saturated);
+  EXPECT_EQ(verdict_of(late), "the client's own delay may have moved results");
+  state.cpu_ratio = {0.95};
+  EXPECT_EQ(verdict_of(judge_client(load_of(10, 1, 10), state)), "the client was the bottleneck");
+}
 TEST(Client, RampAndDrainDoNotHideABusyThread) {
   OwnState state{.loop_lag_ns = {}, .cpu_ratio = std::vector<double>(100, 0.98), .run_queue_ratio = {}};
   for (std::size_t i = 0; i < 20; ++i) state.cpu_ratio[i] = 0.2;
