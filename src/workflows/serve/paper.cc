@@ -35,12 +35,23 @@ std::string load_text(const ServingEstimate& e) {
   return e.load.disaggregated ? text + ", prefill on separate GPUs" : text;
 }
 
+// "busiest GPU 1.21 times the mean in a step, 1.02 in a prompt (uniform)"
+std::string expert_load_text(const ServingEstimate& e) {
+  using Kind = estimation::ExpertRouting::Kind;
+  const std::string how = e.routing.kind == Kind::uniform  ? "tokens choose at random (--expert-load)"
+                          : e.routing.kind == Kind::factor ? "as requested"
+                                                           : to_string(e.routing);
+  return fmt::format("busiest GPU {:.2f} times the mean in a step, {:.2f} in a prompt; {}", e.decode.expert_imbalance,
+                     e.prefill.expert_imbalance, how);
+}
+
 report::PaperSection summary(const ServingEstimate& e) {
   report::PaperSection section;
   auto& facts = section.facts;
   facts.emplace_back("load", load_text(e));
   facts.emplace_back("plan", fmt::format("{} ({} GPU{})", to_string(e.plan), e.plan.gpus(), e.plan.gpus() == 1 ? "" : "s"));
   facts.emplace_back("types", types_text(e));
+  if (e.plan.expert > 1) facts.emplace_back("expert load", expert_load_text(e));
   facts.emplace_back("stack", e.stack.empty() ? "any" : e.stack);
   facts.emplace_back("TTFT", time_text(e.first_token));
   facts.emplace_back("TPOT", time_text(e.output_token));
