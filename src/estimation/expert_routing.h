@@ -30,9 +30,10 @@ struct RoutedLayer {
   double experts = 1, per_token = 1, groups = 1;
 };
 struct BusiestRank {
-  double visits = 0;     // rows of all its experts together
-  double experts = 0;    // with at least one row, expected: of the rank that has most of them
-  double imbalance = 1;  // its visits over the mean of the ranks
+  double visits = 0;        // rows of all its experts together
+  double experts = 0;       // of it with at least one row, expected
+  double most_experts = 0;  // the same of the rank that has most of them
+  double imbalance = 1;     // its visits over the mean of the ranks
 };
 // Expected load of the busiest rank in a step of `rows` tokens, at least one. No expert has more visits than there are tokens.
 //   uniform    The largest of G binomials of rows x k visits and 1/G: up to 64 visits a rank the sum of 1 - F(v)^G over v, beyond
@@ -40,7 +41,8 @@ struct BusiestRank {
 //              Beta-Variables, 1958). What is above the mean is multiplied by the root of (E - k)/(E - 1), because a token
 //              chooses k different ones of E experts, and of G / (G - 1), because the visits add up to a constant.
 //   power_law  As tables of measured experts have it (docs/formats/calibration.md): popularities between 1 and 0.8 x rows, or
-//              between 0.01 and 2 where there are no more visits than experts; the mean of draws of one seed, at least `uniform`.
+//              between 0.01 and 2 where there are no more visits than experts; the mean over orders of the experts by one seed,
+//              at least `uniform`.
 BusiestRank busiest_rank(const RoutedLayer& layer, double rows, const ExpertRouting& routing);
 
 }  // namespace aaco::estimation

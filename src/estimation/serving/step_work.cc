@@ -91,7 +91,7 @@ struct Builder {
     const double matrices = m.gated ? 3 : 2;
     ClassWork out;
     out.flops = 2 * matrices * inner * real(m.hidden) * rank.visits;
-    out.bytes = rank.experts * matrices * inner * real(m.hidden) * served.experts.bytes +
+    out.bytes = rank.most_experts * matrices * inner * real(m.hidden) * served.experts.bytes +
                 rank.visits * (2 * real(m.hidden) + 3 * inner) * kActivationBytes;
     out.seconds = std::max(out.flops / served.experts.flops_per_s, out.bytes / served.bytes_per_s);
     return out;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kPowerLaw = "power_law_";
 constexpr double kMaxExponent = 10, kMaxFactor = 1000;
-constexpr double kDraws = 16, kMaxDrawn = 16 * 1024;  // popularities in all draws together, at least one draw
+constexpr double kDraws = 8, kMaxDrawn = 8 * 1024;  // orders of the experts; experts in all of them, at least one order
 constexpr std::uint64_t kSeed = 1;
 
 // Of `count` experts that a row chooses with `chance` each, those that at least one of the rows chooses.
@@ -32,6 +32,7 @@ BusiestRank of_visits(const RoutedLayer& layer, double rows, double visits) {
   BusiestRank rank;
   rank.visits = std::clamp(visits, mean, std::max(mean, most));
   rank.experts = visited(own, std::min(1.0, rank.visits / (own * rows)), rows);
+  rank.most_experts = rank.experts;
   rank.imbalance = rank.visits / mean;
   return rank;
 }
@@ -63,56 +64,69 @@ double uniform_visits(const RoutedLayer& layer, double rows) {
   return mean + wider * beyond;
 }
 
-// Shares `total` in proportion to `popularity`, none above `most`; what is above goes to the others.
-std::vector<double> shared(const std::vector<double>& popularity, double total, double most) {
-  std::vector<std::size_t> order(popularity.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return popularity[a] > popularity[b]; });
-  double left = std::accumulate(popularity.begin(), popularity.end(), 0.0);
-  std::vector<double> visits(popularity.size());
-  for (const std::size_t i : order) {
-    visits[i] = left > 0 ? std::min(most, total * popularity[i] / left) : 0;
-    total -= visits[i];
-    left -= popularity[i];
+// Popularities of the experts, rising: the middle of each of as many parts of the power law's quantiles.
+std::vector<double> popularities(const RoutedLayer& layer, double rows, double exponent) {
+  const bool many = rows * layer.per_token > layer.experts;
+  const double low = many ? 1 : 0.01, high = std::max(low, many ? 0.8 * rows : 2), power = 1 - exponent;
+  const double first = std::pow(low, power), last = std::pow(high, power);
+  std::vector<double> all(static_cast<std::size_t>(layer.experts));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double u = (static_cast<double>(i) + 0.5) / layer.experts;
+    all[i] = std::abs(power) < 1e-9 ? low * std::pow(high / low, u) : std::pow((last - first) * u + first, 1 / power);
   }
-  return visits;
+  return all;
 }
 
-BusiestRank drawn(const RoutedLayer& layer, double rows, double exponent, core::Random& random) {
-  const double visits = rows * layer.per_token;
-  const bool many = visits > layer.experts;
-  const double low = many ? 1 : 0.01, high = std::max(low, many ? 0.8 * rows : 2);
-  std::vector<double> popularity(static_cast<std::size_t>(layer.experts));
-  const double power = 1 - exponent;
-  for (std::size_t i = 0; i < popularity.size(); ++i) {
-    const double u = (static_cast<double>(i) + random.uniform()) / layer.experts;  // one of each part: fewer draws suffice
-    popularity[i] = std::abs(power) < 1e-9
-                        ? low * std::pow(high / low, u)
-                        : std::pow((std::pow(high, power) - std::pow(low, power)) * u + std::pow(low, power), 1 / power);
+// The visits in proportion to rising popularities, none above `most`; what is above goes to the others.
+std::vector<double> shared(std::vector<double> popularity, double visits, double most) {
+  double left = std::accumulate(popularity.begin(), popularity.end(), 0.0);
+  for (auto one = popularity.rbegin(); one != popularity.rend(); ++one) {
+    const double part = left > 0 ? std::min(most, visits * *one / left) : 0;
+    left -= *one;
+    visits -= part;
+    *one = part;
   }
-  std::shuffle(popularity.begin(), popularity.end(), random);
-  const std::vector<double> load = shared(popularity, visits, rows);
-  const auto own = static_cast<std::ptrdiff_t>(layer.experts / layer.groups);
+  return popularity;
+}
+
+struct OneExpert {
+  double visits = 0, has_some = 0;  // has_some: chance of at least one row
+};
+
+// Of experts in this order on ranks of `own` each.
+BusiestRank of_order(const std::vector<OneExpert>& experts, std::ptrdiff_t own) {
   BusiestRank busiest;
-  for (auto first = load.begin(); load.end() - first >= own; first += own) {
-    double experts = 0;
-    for (auto one = first; one != first + own; ++one) experts += visited(1, std::min(1.0, *one / rows), rows);
-    busiest.visits = std::max(busiest.visits, std::accumulate(first, first + own, 0.0));
-    busiest.experts = std::max(busiest.experts, experts);
+  for (auto first = experts.begin(); experts.end() - first >= own; first += own) {
+    BusiestRank rank;
+    for (auto one = first; one != first + own; ++one) {
+      rank.visits += one->visits;
+      rank.experts += one->has_some;
+    }
+    busiest.most_experts = std::max(busiest.most_experts, rank.experts);
+    if (rank.visits <= busiest.visits) continue;
+    busiest.visits = rank.visits;
+    busiest.experts = rank.experts;
   }
   return busiest;
 }
 
 BusiestRank power_law(const RoutedLayer& layer, double rows, double exponent) {
+  std::vector<OneExpert> experts;
+  experts.reserve(static_cast<std::size_t>(layer.experts));
+  for (const double visits : shared(popularities(layer, rows, exponent), rows * layer.per_token, rows))
+    experts.push_back({visits, visited(1, std::min(1.0, visits / rows), rows)});
+  const auto own = static_cast<std::ptrdiff_t>(layer.experts / layer.groups);
+  const double draws = layer.groups > 1 ? std::clamp(std::floor(kMaxDrawn / layer.experts), 1.0, kDraws) : 1;
   core::Random random(kSeed);
   BusiestRank mean;
-  const double draws = std::clamp(std::floor(kMaxDrawn / layer.experts), 1.0, kDraws);
-  for (int i = 0; i < static_cast<int>(draws); ++i) {
-    const BusiestRank one = drawn(layer, rows, exponent, random);
+  for (int draw = 0; draw < static_cast<int>(draws); ++draw) {
+    if (layer.groups > 1)
+      for (std::size_t i = experts.size(); i > 1; --i) std::swap(experts[i - 1], experts[random.below(i)]);
+    const BusiestRank one = of_order(experts, own);
     mean.visits += one.visits / draws;
     mean.experts += one.experts / draws;
+    mean.most_experts += one.most_experts / draws;
   }
-  mean.visits = std::max(mean.visits, of_visits(layer, rows, uniform_visits(layer, rows)).visits);
   mean.imbalance = mean.visits / (rows * layer.per_token / layer.groups);
   return mean;
 }
@@ -148,7 +162,13 @@ BusiestRank busiest_rank(const RoutedLayer& layer, double rows, const ExpertRout
   switch (routing.kind) {
     case ExpertRouting::Kind::uniform: return of_visits(layer, rows, uniform_visits(layer, rows));
     case ExpertRouting::Kind::even: return of_visits(layer, rows, mean);
-    case ExpertRouting::Kind::power_law: return power_law(layer, rows, routing.value);
+    case ExpertRouting::Kind::power_law: {
+      BusiestRank rank = power_law(layer, rows, routing.value);
+      // Chance makes loads of few tokens uneven, however popular the experts are.
+      rank.visits = std::max(rank.visits, of_visits(layer, rows, uniform_visits(layer, rows)).visits);
+      rank.imbalance = rank.visits / mean;
+      return rank;
+    }
     case ExpertRouting::Kind::factor: return of_visits(layer, rows, layer.groups > 1 ? mean * routing.value : mean);
   }
   return {};
