@@ -92,6 +92,9 @@ class Serve(program.ProgramTest):
         self.assertEqual(done.code, 3)
         self.assertIn('amd_instinct_mi300x_192gb', done.output)
         self.assertIn('does not fit nvidia_h100', done.output)
+        several = self.aaco('compare', 'llama3-8b', 'deepseek-r1', '--hardware', 'H100,H200', '--serve', '--tp', 8).output
+        self.assertEqual(several.splitlines().count('DeepSeek-V3'), 1, 'what does not fit is in its model\'s part')
+        self.assertEqual(sum(line.startswith('nvidia_h200_sxm5_141gb') for line in several.splitlines()), 4, 'two tables, each continued')
 
     def test_a_decoder_graph_is_costed_as_served(self):
         """Cache in place, grouped queries shared; --as-written has the graph's own operators."""

@@ -122,26 +122,35 @@ report::PaperSection front(const estimation::PlanSearch& search) {
   return section;
 }
 
-std::string model_of(const ServedPoint& point) { return point.estimate ? point.estimate->model : point.model; }
+// A point without an estimate has the name that the same model has on another device.
+std::string model_of(const ServedPoint& point, const std::vector<ServedPoint>& points) {
+  if (point.estimate) return point.estimate->model;
+  for (const ServedPoint& other : points)
+    if (other.model == point.model && other.estimate) return other.estimate->model;
+  return point.model;
+}
 
 report::PaperSection ranked(const std::vector<ServedPoint>& points, const std::string& model) {
   report::PaperSection section;
-  section.table.header = {"model", "hardware", "plan", "TTFT", "TPOT", "90 %", "tokens/s per GPU", "KV tokens", "level"};
+  // Wide tables go on below with their first column: the device, because all rows are of one model.
+  const std::vector<std::string> header{"hardware",         "model",     "plan", "TTFT", "TPOT", "90 %",
+                                        "tokens/s per GPU", "KV tokens", "level"};
   section.table.numeric = {false, false, false, true, true, true, true, true, false};
   for (const ServedPoint& point : points) {
-    if (model_of(point) != model) continue;
+    if (model_of(point, points) != model) continue;
     if (!point.estimate) {
       section.lines.push_back(point.model + " on " + point.hardware + ": " + point.error->message);
       continue;
     }
     const ServingEstimate& e = *point.estimate;
     section.table.rows.push_back(
-        {e.model, e.device_id, to_string(e.plan), core::format_duration(e.first_token.value),
+        {e.device_id, e.model, to_string(e.plan), core::format_duration(e.first_token.value),
          core::format_duration(e.output_token.value),
          core::format_duration(e.output_token.lower) + " to " + core::format_duration(e.output_token.upper),
          rate(e.tokens_per_gpu_s.value), core::format_count(e.memory.capacity_tokens),
          std::string(to_string(e.output_token.level))});
   }
+  if (!section.table.rows.empty()) section.table.header = header;
   return section;
 }
 
@@ -162,7 +171,8 @@ report::Paper serving_paper(const std::vector<ServedPoint>& points, const ServeR
   // Tokens of different models are different goods: each has a ranking of its own.
   std::vector<std::string> models;
   for (const ServedPoint& point : points)
-    if (std::find(models.begin(), models.end(), model_of(point)) == models.end()) models.push_back(model_of(point));
+    if (std::find(models.begin(), models.end(), model_of(point, points)) == models.end())
+      models.push_back(model_of(point, points));
   for (const std::string& model : models) {
     paper.sections.push_back(ranked(points, model));
     if (models.size() > 1) paper.sections.back().title = model;
