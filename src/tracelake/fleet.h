@@ -44,8 +44,8 @@ class FleetSource {
   // in `outs` that `place` gives for its node. Fails with unsupported where the source cannot do it.
   virtual core::Status add_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns,
                                 const std::function<std::size_t(std::string_view node)>& place, std::span<std::string> outs) = 0;
-  // Names of all nodes, sorted.
-  virtual core::Result<std::vector<std::string>> nodes() = 0;
+  // Names of the nodes with rows at that time or later, sorted.
+  virtual core::Result<std::vector<std::string>> nodes(std::int64_t since_unix_ns) = 0;
   // Servers whose rows are missing from the answers.
   [[nodiscard]] virtual std::vector<std::string> missing() const { return {}; }
   // Means of one group over bins of `bin_ns` that start at `first_unix_ns`; duplicate rows count once. Reads one day at a time.

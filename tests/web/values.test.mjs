@@ -45,6 +45,9 @@ test('the forest is scaled to the metric that decides', () => {
   assert.ok(high < 1.5 && high > 0.94, String(high));
   assert.equal(low, -1);
   assert.ok(page.reachOf([decides]).high < 0.3);
+  const unknown = page.reachOf([wild]);
+  assert.ok(unknown.high < 2.2 && unknown.high > 1, `an interval to +2,916 is cut: ${unknown.high}`);
+  assert.ok(page.reachOf([{ delta_ratio: 30, interval: [29, 31], threshold_ratio: 0.05 }]).high > 30, 'a value is never cut');
 });
 test('two minutes are minutes', () => assert.equal(plain(page.duration(120e9)), '2.00 min'));
 test('bandwidth is decimal, memory binary', () => assert.deepEqual([plain(page.text(5.3e12, 'bytes/s')), plain(page.text(1536, 'bytes'))], ['5.30 TB/s', '1.50 KiB']));
