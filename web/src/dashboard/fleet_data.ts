@@ -67,7 +67,7 @@ export interface FleetNode {
   bins: number;
   findings: FleetFinding[];
   series: { metric: string; device?: number; job?: string; values: (number | null)[] }[];
-  sessions: { id: string; kind: string; tag: string; state: string }[];
+  sessions: { id: string; kind: string; tag: string; state: string; command?: string }[];  // with a command: in the fleet's engine only
 }
 
 // Nodes by their worst finding, as the server sorts them once it has worked the findings out.
