@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kBins = 60;
 constexpr double kInnerQuantile = 0.99;
-constexpr double kMostQuantile = 0.9, kWidestOfMost = 4;  // the drawing ends at so many times what most calls need
+constexpr double kBulkQuantile = 0.9, kMaxOfBulk = 4;  // the drawing ends at so many times what most calls need
 
 std::vector<double> sorted_iterations(const ComparedSide& side) {
   std::vector<double> all;
@@ -58,9 +58,9 @@ std::optional<Distributions> distributions_of(const ComparedSide& a, const Compa
     return std::max(stats::quantile_of_sorted(of_a, at), stats::quantile_of_sorted(of_b, at));
   };
   // Few calls that took a thousand times longer would put all others into the first bin.
-  const double most = of_either(kMostQuantile) - out.low_ns;
+  const double bulk = of_either(kBulkQuantile) - out.low_ns;
   out.high_ns = of_either(kInnerQuantile);
-  if (most > 0) out.high_ns = std::min(out.high_ns, out.low_ns + kWidestOfMost * most);
+  if (bulk > 0) out.high_ns = std::min(out.high_ns, out.low_ns + kMaxOfBulk * bulk);
   if (!(out.high_ns > out.low_ns)) return std::nullopt;
   out.a = binned_side(of_a, out.low_ns, out.high_ns);
   out.b = binned_side(of_b, out.low_ns, out.high_ns);

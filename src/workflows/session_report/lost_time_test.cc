@@ -34,7 +34,7 @@ TEST(LostTime, OtherThreadsThatWaitWhileTheCallerRuns) {
       << "its own threads: no share of the call is known";
 }
 
-TEST(LostTime, OwnThreadsAndTheQuotaAreToldFromOtherProcesses) {
+TEST(LostTime, OwnThreadsAndTheQuotaAreDistinguished) {
   EXPECT_EQ(lost_time(account(0.5, 0.5, 0.5, 0.05), "cpu_placement", 1),
             "50.0 % of it is waiting for a CPU: its own threads share too few CPUs");
   EXPECT_EQ(lost_time(account(0.2, 0.8, 2.4, 0.3), "cpu_placement", 1),
