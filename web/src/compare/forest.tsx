@@ -39,7 +39,7 @@ export function Forest({ metrics, level }: { metrics: MetricVerdict[]; level: nu
   if (drawn.length === 0) return null;
   const wide = width >= kNarrow;
   const row = wide ? kRow : kRow + 12;
-  const from = wide ? kNameWidth : 8, to = Math.max(from + 80, width - (wide ? kNumberWidth : 8));
+  const from = wide ? kNameWidth : kTick / 2, to = Math.max(from + 80, width - (wide ? kNumberWidth : kTick / 2));
   const reach = reachOf(drawn);
   const x = linear(reach, from, to);
   const bottom = kTop + drawn.length * row;
