@@ -149,10 +149,26 @@ class HooksTrace(program.ProgramTest):
         self.assertGreater(joined['not_joined'], 0)
 
     def test_launches_are_causes(self):
-        self.record('causes', 'kineto', '2 300 2 7')
+        outcome = self.record('causes', 'kineto', '2 300 2 7')
+        self.assertIn("100 % of the trace's kernels are joined", outcome.errors)
         launches = {row['launch']: int(row['kernels']) for row in self.query('causes', 'SELECT launch, sum(kernel_count) AS kernels FROM op_to_kernel_map WHERE SESSION GROUP BY 1')}
         self.assertEqual(launches, {'hipLaunchKernel': 600})
         self.assertEqual(self.aaco('verify', 'tag:causes').code, 0)
+
+    def test_gaps_of_the_trace_know_why_the_thread_was_late(self):
+        """GPU events of a profiler beside the scheduler events that aaco itself records."""
+        words = self.words('late_thread', 'kineto', '1 60 1 7 l')
+        outcome = self.aaco(*words[:2], '--ebpf', *words[2:], LD_LIBRARY_PATH=str(STANDS))
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        if next(one for one in self.manifest('late_thread')['accounts'] if one['source'] == 'ebpf')['state'] == 'unsupported':
+            self.skipTest('skipped, no eBPF here')
+        gaps = self.query('late_thread', """SELECT host_cause, evidence, host_off_cpu_ns AS asleep, launch_start_ns AS launch, end_ns FROM gaps
+            WHERE end_ns - start_ns > 15000000 AND SESSION""")
+        self.assertEqual(len(gaps), 5)
+        for gap in gaps:
+            self.assertEqual(gap['host_cause'], 'sleep')
+            self.assertGreater(int(gap['asleep']), 15_000_000)
+            self.assertLessEqual(int(gap['launch']), int(gap['end_ns']))
 
     def test_a_trace_of_another_run_is_not_taken(self):
         self.record('first', 'kineto', '1 50 1 5')

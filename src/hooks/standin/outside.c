@@ -180,19 +180,27 @@ static void repeat(long count, unsigned pause_us) {
   tell();
 }
 
-// The parent ends at once; its child goes on launching in a session of its own and says so in the file.
+// The parent ends when its child has launched once; the child goes on launching in a session of its own and says so in the file.
 static void outlive(const char* file) {
+  int begun[2];
+  char mark = 0;
   use_hip();
   launch_with(hip);
+  CHECK(pipe(begun) == 0);
   if (fork() == 0) {
     setsid();
     close(0), close(1), close(2);
     launched = 0;
-    for (int i = 0; i < 1000; ++i) launch_with(hip), usleep(1000);
+    for (int i = 0; i < 1000; ++i) {
+      launch_with(hip);
+      if (i == 0) CHECK(write(begun[1], "", 1) == 1);
+      usleep(1000);
+    }
     FILE* out = fopen(file, "w");
     if (out) fprintf(out, "launched %ld\n", launched), fclose(out);
     _exit(0);
   }
+  CHECK(read(begun[0], &mark, 1) == 1);
   tell();
 }
 

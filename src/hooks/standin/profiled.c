@@ -1,7 +1,8 @@
 // Launches in an irregular pattern under the stand-in runtime's own profiler. profiled THREADS LAUNCHES STREAMS SEED [LETTERS]:
 // each thread launches so often, on streams of its own. Letters: c copies and synchronisations between, d devices by thread,
-// f failing launches between, g graph launches between, n kernels without names, o launches outside of the profiler's window too,
-// p a forked process does the same, r in a regular pattern, s one stream for all threads, t the threads one after another.
+// f failing launches between, g graph launches between, l sleep for 20 ms after every tenth, n kernels without names, o launches
+// outside of the profiler's window too, p a forked process does the same, r in a regular pattern, s one stream for all threads, t
+// the threads one after another.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -69,6 +70,7 @@ static void* launching(void* number) {
     if (has('c') && i % 7 == 3) check(hipMemcpyAsync(to, from, sizeof to, 3, stream), 0);
     if (has('c') && i % 50 == 49) check(hipDeviceSynchronize(), 0);
     if (has('g') && i % 11 == 4) check(hipGraphLaunch(NULL, stream), 0);
+    if (has('l') && i % 10 == 9) check(hipDeviceSynchronize(), 0), usleep(20000);
     spin(has('r') ? 5000 : (int64_t)(next(&state) % 20000));
   }
   return NULL;
