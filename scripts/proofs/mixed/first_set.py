@@ -224,7 +224,7 @@ def triad(seed):
         with host.frame('bench/report.py(40): format_row', 'host-code', 'format_row'):
             host.spend(rank.around(250))
     steps(host, 3, body)
-    return [rank], ('memory', 'memory-bandwidth', [])
+    return [rank], ('memory', 'memory-bandwidth', ['elementwise'])
 
 
 def offload(seed):

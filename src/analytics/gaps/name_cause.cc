@@ -153,19 +153,6 @@ bool GapExplainer::add_first_call(const Gap& gap, std::vector<HostFrame>& frames
   return true;
 }
 
-// Calls of other threads that hold up the whole process.
-std::optional<HostShare> GapExplainer::elsewhere(const Gap& gap, std::int64_t thread_id) const {
-  std::vector<HostShare> found;
-  for (const Call& call : calls_)
-    if (call.cause && call.rank == gap.rank && call.thread_id != thread_id &&
-        (call.is_overhead() || book_->at(*call.cause).any_thread))
-      add_share(found, *call.cause, overlap_of(call.start_ns, call.end_ns, gap));
-  sort_shares(found);
-  const std::int64_t length = gap.end_ns - gap.start_ns;
-  if (found.empty() || 2 * found.front().time_ns < length) return std::nullopt;
-  return HostShare{found.front().cause, std::min(found.front().time_ns, length)};
-}
-
 std::optional<CauseIndex> GapExplainer::scheduled_cause(const Candidate& candidate) const {
   const Gap& gap = candidate.gap;
   if (!candidate.away || !gap.launch) return std::nullopt;
@@ -275,6 +262,11 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   if (yields(shares.front().cause)) {
     std::optional<HostShare> better;
     if (thread != launching_.end()) better = elsewhere(gap, thread->second);
+    if (const auto other = better || thread == launching_.end() ? std::nullopt : awaited(gap, thread->second, shares.front())) {
+      better = other->share;
+      named = NamedFrame{other->share.cause, other->call->name, other->call->start_ns, other->call->end_ns};
+      chain = other->call->name;
+    }
     if (const auto scheduled = scheduled_cause(candidate); !better && scheduled)
       if (shares.front().cause == own.unknown || *scheduled != own.sleep) better = HostShare{*scheduled, shares.front().time_ns};
     if (better) {
