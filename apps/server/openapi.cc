@@ -79,7 +79,8 @@ constexpr std::string_view kSchemas = R"({
   "FleetNode": {"type": "object", "required": ["schema_version", "node", "findings", "series", "sessions"], "properties": {
     "schema_version": {"type": "integer"}, "node": {"type": "string"}, "findings": {"type": "array", "items": {"type": "object"}},
     "series": {"type": "array", "items": {"type": "object", "required": ["metric", "values"]}},
-    "sessions": {"type": "array", "items": {"type": "object", "required": ["id"]}}}},
+    "sessions": {"type": "array", "items": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"},
+      "command": {"type": "string", "description": "of a session in the fleet's engine only: what explains it"}}}}}},
   "Predictions": {"type": "object", "description": "docs/formats/predictions.md", "required": ["schema_version", "points"], "properties": {
     "schema_version": {"type": "integer"}, "points": {"type": "array", "items": {"type": "object"}}}},
   "BaselineList": {"type": "object", "description": "docs/formats/baseline.md", "required": ["schema_version", "folder", "baselines"],

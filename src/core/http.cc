@@ -6,7 +6,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
+
+#include "core/numbers.h"
 
 namespace aaco::core {
 namespace {
@@ -53,6 +56,15 @@ tl::unexpected<Error> failed(const HttpRequest& request, const Talk& talk) {
               "check the URL and that the server is running");
 }
 
+// Of "http://host:port"; one without a port has the scheme's.
+bool has_valid_port(std::string_view server) {
+  const auto host = server.find_last_of("]@/");
+  const auto colon = server.find(':', host);
+  if (colon == std::string_view::npos) return true;
+  const auto port = parse_i64(server.substr(colon + 1));
+  return port && *port >= 1 && *port <= 65'535;
+}
+
 }  // namespace
 
 Result<std::pair<std::string, std::string>> split_url(const std::string& url) {
@@ -64,7 +76,7 @@ Result<std::pair<std::string, std::string>> split_url(const std::string& url) {
   if (url.find_first_of(" \t\r\n") != std::string::npos) return refuse();
   const auto slash = url.find_first_of("/?#", scheme + 3);
   const std::string host = url.substr(0, slash);
-  if (host.size() == scheme + 3 || host[scheme + 3] == ':') return refuse();
+  if (host.size() == scheme + 3 || host[scheme + 3] == ':' || !has_valid_port(host)) return refuse();
   std::string path = slash == std::string::npos ? "/" : url.substr(slash);
   path = path.substr(0, path.find('#'));
   if (path.empty() || path.front() != '/') path.insert(0, "/");

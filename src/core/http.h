@@ -29,7 +29,8 @@ struct HttpReply {
 // the limit, with io otherwise. Certificates of https are verified.
 Result<HttpReply> http_send(const HttpRequest& request);
 
-// "http://host:port" and "/path?query" of a URL; fails on another scheme, on no host and on white space.
+// "http://host:port" and "/path?query" of a URL; fails on another scheme, on no host, on a port
+// outside 1 to 65535 and on white space.
 Result<std::pair<std::string, std::string>> split_url(const std::string& url);
 
 }  // namespace aaco::core

@@ -139,10 +139,12 @@ TEST(Http, NoResponse) {
 TEST(Url, Parts) {
   EXPECT_EQ(*split_url("http://a:80/b?c#d"), std::pair(std::string("http://a:80"), std::string("/b?c")));
   EXPECT_EQ(*split_url("https://a"), std::pair(std::string("https://a"), std::string("/")));
+  EXPECT_EQ(split_url("http://[::1]:65535/x")->first, "http://[::1]:65535");
   EXPECT_EQ(*split_url("http://a?x"), std::pair(std::string("http://a"), std::string("/?x")));
 }
 TEST(Url, InvalidUrls) {
-  for (const char* url : {"", "a", "ftp://a", "http://", "http:///x", "http://:80/", "http://a b/", "http://a\r\nX: y"})
+  for (const char* url : {"", "a", "ftp://a", "http://", "http:///x", "http://:80/", "http://a b/", "http://a\r\nX: y",
+                          "http://a:", "http://a:0", "http://a:65536/", "http://a:x", "http://[::1]:70000"})
     EXPECT_FALSE(split_url(url)) << url;
 }
 

@@ -76,8 +76,8 @@ core::Status prepare_remote(const RemoteServer& server);
 // Before reading: refuses a database of a newer schema, and a hung server of the cluster or alone.
 core::Status check_remote(const RemoteServer& server);
 
-// Creates the table of telemetry (docs/formats/fleet.md) where it is missing. Rows that are sent again are stored again; every
-// answer counts a node, device, group and minute once.
+// Creates the table of telemetry (docs/formats/fleet.md) where it is missing, and rows_fleet_pushes beside it. Rows that an agent
+// sends again are stored again; every answer counts a node, device, group and minute once.
 core::Status prepare_fleet_minutes(const RemoteServer& server);
 // "INSERT INTO ... (columns)" for RemoteServer::insert.
 std::string fleet_minutes_insert(const RemoteTarget& target, const std::vector<std::string>& columns);

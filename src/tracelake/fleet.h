@@ -35,15 +35,23 @@ struct FleetExtent {
 
 using FleetNodeMeans = std::map<std::string, std::vector<std::optional<double>>>;  // node -> one value per bin
 
+// Rows in ClickHouse's format RowBinary with the columns of fleet_row_columns().
+struct FleetRows {
+  std::string binary;
+  std::int64_t count = 0;
+};
+
 // Telemetry of a fleet, wherever it is stored. One thread at a time.
 class FleetSource {
  public:
   virtual ~FleetSource() = default;
   virtual core::Result<FleetExtent> extent() = 0;
-  // Adds the rows of a range of time, in ClickHouse's format RowBinary with the columns of fleet_row_columns(), each to the text
-  // in `outs` that `place` gives for its node. Fails with unsupported where the source cannot do it.
+  // Adds the rows of a range of time, each to the entry of `outs` that `place` gives for its node. Fails with unsupported where
+  // the source cannot do it.
   virtual core::Status add_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns,
-                                const std::function<std::size_t(std::string_view node)>& place, std::span<std::string> outs) = 0;
+                                const std::function<std::size_t(std::string_view node)>& place, std::span<FleetRows> outs) = 0;
+  // SHA-256 of the files, in the order of their names. Fails with unsupported where the source has none.
+  virtual core::Result<std::string> content_hash() = 0;
   // Names of all nodes, sorted.
   virtual core::Result<std::vector<std::string>> nodes() = 0;
   // Servers whose rows are missing from the answers.

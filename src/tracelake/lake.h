@@ -80,7 +80,8 @@ class QueryVisitor {
 
 // All complete sessions under one root as SQL: a view for each table of trace/tables.h, with session_id and date; `sessions`, one
 // row per session (including incomplete and damaged ones, see state); `metrics`, one row per session and metric; `kernel_totals`,
-// one row per total that a profiler wrote instead of events. Filters on session_id and date apply before files are opened.
+// one row per total that a profiler wrote instead of events; `environment`, one row per value of env.json. Filters on session_id
+// and date apply before files are opened.
 //
 // Read-only: statements that write, load or configure are refused, and files outside the root cannot be read.
 // One thread at a time; interrupt() from any.

@@ -67,6 +67,19 @@ TEST_F(LakeTest, TotalsOfProfilersAreATable) {
   EXPECT_THAT(cell("SELECT string_agg(name, ' ') FROM (SHOW TABLES)"), HasSubstr("kernel_totals"));
 }
 
+TEST_F(LakeTest, EnvironmentsAreATable) {
+  make_three();
+  const std::string record = R"({"os":{"host":"n'1","kernel":null},"cpu":{"cores":2,"flags":["avx","fma"]},"ratio":0.5})";
+  ASSERT_TRUE(core::write_file_atomic(join_path(root, "2026-11-21/b/env.json"), record));
+  lake.reset();
+  EXPECT_EQ(cell("SELECT string_agg(name || '=' || value, ' ' ORDER BY name) FROM environment WHERE session_id = 'b'"),
+            "cpu.cores=2 cpu.flags[0]=avx cpu.flags[1]=fma os.host=n'1 ratio=0.5");
+  ASSERT_TRUE(
+      core::write_file_atomic(join_path(root, "2026-11-21/b/env.json"), std::string(40'000, '[') + std::string(40'000, ']')));
+  lake.reset();
+  EXPECT_FALSE(refusal("SELECT count(*) FROM environment").message.empty());
+}
+
 TEST_F(LakeTest, ConditionsOnSessionAndDateOpenOnlyTheirFiles) {
   make_three();
   const auto plan = [this](const std::string& where) {
@@ -292,7 +305,7 @@ TEST_F(LakeTest, ReportsSqlErrors) {
   EXPECT_EQ(refusal("-- only a comment").code, ErrorCode::invalid_argument);
   EXPECT_EQ(refusal("SELECT 'a' + INTERVAL").code, ErrorCode::invalid_argument);
   EXPECT_EQ(cell("/* a */ -- b\n SELECT 1 -- c"), "1");
-  EXPECT_EQ(ask("SHOW TABLES").rows.size(), 25u);  // the tables, sessions, metrics and kernel_totals
+  EXPECT_EQ(ask("SHOW TABLES").rows.size(), 26u);  // the tables, sessions, metrics, kernel_totals and environment
   EXPECT_EQ(refusal("SELECT CAST('x' AS INTEGER)").code, ErrorCode::invalid_input);
 }
 

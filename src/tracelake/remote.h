@@ -42,9 +42,14 @@ struct ExpireOutcome {
 // servers of the cluster must be there; what was removed before a failure stays removed.
 core::Result<ExpireOutcome> expire_remote(const RemoteServer& server, core::Nanoseconds keep);
 
-// Telemetry of a fleet: files -> the engine, and reading it there.
-core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const std::string& path,
-                                              const std::function<core::Status(std::int64_t)>& progress);
+struct FleetPush {
+  std::int64_t rows_sent = 0;
+  std::int64_t rows_there = 0;  // sent before from the same files
+};
+// Telemetry of a fleet: files -> the engine, chunk by chunk. What an earlier push of the same files sent is not sent again, so
+// that an interrupted push continues. `progress` gets the number of rows done so far; its error ends the push.
+core::Result<FleetPush> push_fleet_minutes(const RemoteServer& server, const std::string& path,
+                                           const std::function<core::Status(std::int64_t)>& progress);
 core::Result<std::unique_ptr<FleetSource>> open_remote_fleet(RemoteServer server);
 
 }  // namespace aaco::tracelake

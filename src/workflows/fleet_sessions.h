@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,5 +22,9 @@ struct FleetSession {
 // Servers that cannot be reached are in `missing`.
 core::Result<std::vector<FleetSession>> fleet_sessions(const std::string& fleet, const std::string& metric,
                                                        std::vector<std::string>& missing, const Services& services);
+
+// Those that ran on the host of this name, newest first, at most `limit`. None where no push brought environments yet.
+core::Result<std::vector<trace::SessionManifest>> fleet_sessions_of_host(const std::string& fleet, const std::string& host,
+                                                                         std::int64_t limit, const Services& services);
 
 }  // namespace aaco::workflows

@@ -30,7 +30,7 @@ struct PushReport {
   std::string to;
   std::vector<tracelake::PushOutcome> pushed;
   std::vector<PushFailure> failed;  // they remain in the lake, and the next push continues them
-  std::int64_t telemetry_rows = 0;
+  tracelake::FleetPush telemetry;
   tracelake::ExpireOutcome expired;  // for PushRequest::keep
 };
 core::Result<PushReport> push(const PushRequest& request, const Services& services);

@@ -176,6 +176,20 @@ class Fleet(program.ProgramTest):
         self.assertEqual([(one['kind'], one['device']) for one in found], [('slow_gpu', 3)])
         self.refused(self.aaco('fleet', 'status', folder, '--bin', '90s'), 2, 'whole number of minutes')
 
+    def test_values_that_are_none(self):
+        def file_of(name, *rows):
+            (self.folder / name).write_text('minute_unix_ns,node,device,metric_group,clock_hz\n' + ''.join(f'{60_000_000_000 * i},n{i % 9},0,gpu,{value}\n' for i, value in enumerate(rows)))
+            return self.folder / name
+        self.refused(self.aaco('fleet', 'status', file_of('words.csv', 1e9, 'fast')), 3, "words.csv: clock_hz is 'fast' in the row of node 'n1' and minute 60000000000, not a number",
+                     'leave it empty')
+        (self.folder / 'time.csv').write_text('minute_unix_ns,node,metric_group\n2026-01-01,n1,host\n')
+        self.refused(self.aaco('fleet', 'status', self.folder / 'time.csv'), 3, "minute_unix_ns is '2026-01-01'", 'not an integer')
+        values = [1.7e9 + i * 7919 % 1000 * 1e4 for i in range(900)]
+        found = [self.answer('health', file_of(name, *rows), '--json').json() for name, rows in
+                 (('finite.csv', values + [''] * 90), ('odd.csv', values + ['nan', 'inf', '-inf'] * 30))]
+        for one in found: del one['from']
+        self.assertEqual(*found)
+
     def test_refusals(self):
         self.refused(self.aaco('fleet', 'status', 'absent'), 3, 'absent', 'hint')
         (self.folder / 'empty').mkdir(exist_ok=True)
@@ -185,6 +199,8 @@ class Fleet(program.ProgramTest):
         self.refused(self.aaco('fleet', 'health', self.telemetry, '--node', 'nobody'), 3, 'nobody')
         self.refused(self.aaco('fleet', 'health', self.telemetry, '--last', 'soon'), 2, '--last')
         self.refused(self.aaco('fleet', 'status', 'clickhouse://me:word@host/x'), 2, 'password')
+        for port in ('70000', '0', 'x', ''):
+            self.refused(self.aaco('fleet', 'status', f'clickhouse://host:{port}/x'), 2, f'host:{port}')
         self.refused(self.aaco('lab', 'fleet', '--out', self.telemetry), 3, 'already exists')
         self.refused(self.aaco('lab', 'fleet', '--fault', 'gremlins', '--out', self.folder / 'x'), 2, 'gremlins')
         self.refused(self.aaco('lab', 'fleet-score', self.folder / 'csv'), 3, 'truth.json')

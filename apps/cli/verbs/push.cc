@@ -27,8 +27,11 @@ std::string push_text(const workflows::PushReport& report) {
       text += fmt::format("{}: its bundle was not sent, so diff, gate, explain and roofline cannot read it with --on: {}\n",
                           one.session_id, one.no_archive);
   }
-  if (report.telemetry_rows > 0)
-    text += fmt::format("{} rows of telemetry\n", core::format_count(static_cast<double>(report.telemetry_rows)));
+  if (const auto& rows = report.telemetry; rows.rows_sent + rows.rows_there > 0)
+    text += fmt::format("{} rows of telemetry{}\n", core::format_count(static_cast<double>(rows.rows_sent)),
+                        rows.rows_there > 0
+                            ? fmt::format(", {} were already there", core::format_count(static_cast<double>(rows.rows_there)))
+                            : "");
   if (report.expired.days > 0) text += fmt::format("{} days of telemetry deleted\n", report.expired.days);
   for (const std::string& id : report.expired.sessions) text += fmt::format("{}: deleted from the fleet\n", id);
   return text;

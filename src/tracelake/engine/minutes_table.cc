@@ -40,6 +40,11 @@ core::Status prepare_fleet_minutes(const RemoteServer& server) {
                   "(metric_group, node, minute_unix_ns)",
                   kMinutesTable, minutes_columns(), remote::engine_of(target, "MergeTree", fmt::format("rows_{}", kMinutesTable)),
                   kDayOfMinutesNs)));
+  // Which chunks of which files were sent; a day of them goes with the day of the rows.
+  AACO_TRY(server.run_everywhere(
+      fmt::format("CREATE TABLE IF NOT EXISTS rows_fleet_pushes (push String, minute_unix_ns Int64, row_count Int64) ENGINE = {} "
+                  "PARTITION BY intDiv(minute_unix_ns, {}) ORDER BY (push, minute_unix_ns)",
+                  remote::engine_of(target, "MergeTree", "rows_fleet_pushes"), kDayOfMinutesNs)));
   AACO_TRY(remote::show_whole(server, std::string(kMinutesTable), "node"));
   return prepare_fleet_slots(server);
 }

@@ -11,6 +11,7 @@
 #include <set>
 #include <span>
 
+#include "core/hash.h"
 #include "tracelake/duckdb/database.h"
 #include "tracelake/engine.h"
 #include "tracelake/fleet.h"
@@ -104,25 +105,33 @@ std::string_view text_at(const duckdb::DataChunk& chunk, std::size_t column, std
   return ChunkColumn(chunk.column(column)).text(row);
 }
 
-// Parquet or CSV files of a path, as a table function of DuckDB.
-core::Result<std::string> scan_of(const std::string& path) {
-  const auto is = [](std::string_view name, std::string_view end) { return name.ends_with(end); };
-  const auto function = [](bool parquet, const std::string& glob) {
-    return parquet ? fmt::format("read_parquet({}, union_by_name = true)", duckdb::literal(glob))
-                   : fmt::format("read_csv({}, union_by_name = true, all_varchar = true)", duckdb::literal(glob));
-  };
+// Parquet or CSV files, and the table function of DuckDB that reads them.
+struct Scan {
+  std::string sql;
+  std::vector<std::string> files;  // by name
+};
+
+Scan scan_of_files(bool parquet, const std::string& glob, std::vector<std::string> files) {
+  std::sort(files.begin(), files.end());
+  return {parquet ? fmt::format("read_parquet({}, union_by_name = true)", duckdb::literal(glob))
+                  : fmt::format("read_csv({}, union_by_name = true, all_varchar = true)", duckdb::literal(glob)),
+          std::move(files)};
+}
+
+core::Result<Scan> scan_of(const std::string& path) {
   if (!core::exists(path))
     return core::fail(core::ErrorCode::not_found, path + " does not exist", "pass a file or folder of fleet telemetry");
-  if (!core::is_directory(path)) return function(is(path, ".parquet"), path);
+  if (!core::is_directory(path)) return scan_of_files(path.ends_with(".parquet"), path, {path});
   for (const std::string& folder : {core::join_path(path, "minutes"), path}) {
     if (!core::is_directory(folder)) continue;
     AACO_ASSIGN(const auto names, core::list_directory(folder));
-    const auto any = [&](std::string_view end) {
-      return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return is(name, end); });
-    };
-    if (any(".parquet")) return function(true, core::join_path(folder, "*.parquet"));
-    if (any(".csv")) return function(false, core::join_path(folder, "*.csv"));
-    if (any(".csv.gz")) return function(false, core::join_path(folder, "*.csv.gz"));
+    for (const std::string_view end : {".parquet", ".csv", ".csv.gz"}) {
+      std::vector<std::string> files;
+      for (const std::string& name : names)
+        if (name.ends_with(end)) files.push_back(core::join_path(folder, name));
+      if (!files.empty())
+        return scan_of_files(end == ".parquet", core::join_path(folder, fmt::format("*{}", end)), std::move(files));
+    }
   }
   return core::fail(core::ErrorCode::invalid_input, path + " has no .parquet, .csv or .csv.gz files",
                     "see docs/formats/fleet.md");
@@ -135,10 +144,8 @@ core::Result<std::set<std::string>> columns_of(duckdb::Connection& connection, c
   return out;
 }
 
-// A view with all columns in their types; absent ones are NULL.
-core::Result<std::string> view_of(duckdb::Connection& connection, const std::string& path) {
-  AACO_ASSIGN(const auto scan, scan_of(path));
-  AACO_ASSIGN(const auto there, columns_of(connection, scan));
+// A query of all columns in their types; absent ones, and numbers that are not finite, are NULL.
+core::Result<std::string> typed_rows(const std::set<std::string>& there, const std::string& scan, const std::string& path) {
   for (const char* name : {"minute_unix_ns", "node", "metric_group"})
     if (!there.contains(name))
       return core::fail(core::ErrorCode::invalid_input, fmt::format("{} has no column {}", path, name),
@@ -146,8 +153,9 @@ core::Result<std::string> view_of(duckdb::Connection& connection, const std::str
   std::string list;
   const auto add = [&](std::string_view name, std::string_view type) {
     const bool has = there.contains(std::string(name));
-    list += fmt::format("{}{} AS {}", list.empty() ? "" : ", ",
-                        has ? fmt::format("CAST({} AS {})", name, type) : fmt::format("CAST(NULL AS {})", type), name);
+    std::string value = fmt::format("CAST({} AS {})", has ? name : "NULL", type);
+    if (has && type == "DOUBLE") value = fmt::format("CASE WHEN isfinite({0}) THEN {0} END", value);
+    list += fmt::format("{}{} AS {}", list.empty() ? "" : ", ", value, name);
   };
   for (const auto& [name, type] : fleet_row_columns()) add(name, type);
   return "SELECT " + list + " FROM " + scan;
@@ -159,52 +167,65 @@ class FleetFiles final : public FleetSource {
       : spill_(std::move(spill)), database_(std::move(database)), connection_(std::move(connection)) {}
 
   core::Status open(const std::string& path) {
-    AACO_ASSIGN(const auto view, view_of(connection_, path));
-    return connection_.run("CREATE TEMP VIEW fleet_minutes AS " + view);
+    path_ = path;
+    AACO_ASSIGN(scan_, scan_of(path));
+    AACO_ASSIGN(there_, columns_of(connection_, scan_.sql));
+    AACO_ASSIGN(const auto rows, typed_rows(there_, scan_.sql, path));
+    return connection_.run("CREATE TEMP VIEW fleet_minutes AS " + rows);
   }
 
   core::Result<FleetExtent> extent() override {
-    AACO_ASSIGN(auto cursor, connection_.query("SELECT CAST(count(*) AS BIGINT), CAST(count(DISTINCT node) AS BIGINT), "
-                                               "min(minute_unix_ns), max(minute_unix_ns) FROM fleet_minutes"));
-    AACO_ASSIGN(const auto chunk, cursor.next());
-    if (!chunk.valid() || chunk.size() == 0) return FleetExtent{};
-    return FleetExtent{whole_at(chunk, 0, 0), whole_at(chunk, 1, 0), whole_at(chunk, 2, 0), whole_at(chunk, 3, 0)};
+    FleetExtent out;
+    AACO_TRY(
+        each_chunk("SELECT CAST(count(*) AS BIGINT), CAST(count(DISTINCT node) AS BIGINT), min(minute_unix_ns), "
+                   "max(minute_unix_ns) FROM fleet_minutes",
+                   [&](const duckdb::DataChunk& chunk) {
+                     out = {whole_at(chunk, 0, 0), whole_at(chunk, 1, 0), whole_at(chunk, 2, 0), whole_at(chunk, 3, 0)};
+                   }));
+    return out;
   }
 
   core::Status add_rows(std::int64_t from_unix_ns, std::int64_t to_unix_ns,
-                        const std::function<std::size_t(std::string_view node)>& place, std::span<std::string> outs) override {
+                        const std::function<std::size_t(std::string_view node)>& place, std::span<FleetRows> outs) override {
     std::string list;
     std::size_t node_column = 0, count = 0;
     for (const auto& [name, type] : fleet_row_columns()) {
       if (name == "node") node_column = count;
       list += (count++ == 0 ? "" : ", ") + name;
     }
-    AACO_ASSIGN(auto cursor,
-                connection_.query(fmt::format("SELECT {} FROM fleet_minutes WHERE minute_unix_ns >= {} AND minute_unix_ns < {}",
-                                              list, from_unix_ns, to_unix_ns)));
     std::map<std::string, std::size_t, std::less<>> places;
-    while (true) {
-      AACO_ASSIGN(const auto chunk, cursor.next());
-      if (!chunk.valid() || chunk.size() == 0) return {};
+    const auto add_chunk = [&](const duckdb::DataChunk& chunk) {
       std::vector<ChunkColumn> columns;
       for (std::size_t i = 0; i < row_kinds_.size(); ++i) columns.emplace_back(chunk.column(i));
       for (std::size_t row = 0; row < chunk.size(); ++row) {
         const std::string_view node = columns[node_column].text(row);
         auto found = places.find(node);
         if (found == places.end()) found = places.emplace(node, place(node)).first;
-        append_binary(outs[found->second], columns, row, row_kinds_);
+        append_binary(outs[found->second].binary, columns, row, row_kinds_);
+        ++outs[found->second].count;
       }
+    };
+    return each_chunk(fmt::format("SELECT {} FROM fleet_minutes WHERE minute_unix_ns >= {} AND minute_unix_ns < {}", list,
+                                  from_unix_ns, to_unix_ns),
+                      add_chunk);
+  }
+
+  core::Result<std::string> content_hash() override {
+    core::Sha256 hash;
+    for (const std::string& file : scan_.files) {
+      AACO_ASSIGN(const std::string one, core::sha256_file(file));
+      hash.add(one);
     }
+    return hash.finish_hex();
   }
 
   core::Result<std::vector<std::string>> nodes() override {
-    AACO_ASSIGN(auto cursor, connection_.query("SELECT DISTINCT node FROM fleet_minutes WHERE node IS NOT NULL ORDER BY node"));
     std::vector<std::string> out;
-    while (true) {
-      AACO_ASSIGN(const auto chunk, cursor.next());
-      if (!chunk.valid() || chunk.size() == 0) return out;
-      for (std::size_t row = 0; row < chunk.size(); ++row) out.emplace_back(text_at(chunk, 0, row));
-    }
+    AACO_TRY(each_chunk("SELECT DISTINCT node FROM fleet_minutes WHERE node IS NOT NULL ORDER BY node",
+                        [&](const duckdb::DataChunk& chunk) {
+                          for (std::size_t row = 0; row < chunk.size(); ++row) out.emplace_back(text_at(chunk, 0, row));
+                        }));
+    return out;
   }
 
   core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
@@ -216,13 +237,11 @@ class FleetFiles final : public FleetSource {
     FleetCellsRange range{group, first_unix_ns, bin_ns, 0, 0, node.empty() ? "" : "node = " + duckdb::literal(node)};
     for (range.from_unix_ns = first_unix_ns; range.from_unix_ns < end; range.from_unix_ns += stride) {
       range.to_unix_ns = std::min(end, range.from_unix_ns + stride);
-      AACO_ASSIGN(auto cursor, connection_.query(typed(fleet_cells_sql(SqlDialect::duckdb, "fleet_minutes", range), group)));
-      while (true) {
-        AACO_ASSIGN(const auto chunk, cursor.next());
-        if (!chunk.valid() || chunk.size() == 0) break;
-        for (std::size_t row = 0; row < chunk.size(); ++row)
-          out.cells.push_back(cell_at(chunk, row, cursor.column_count(), collector));
-      }
+      AACO_TRY(each_chunk(typed(fleet_cells_sql(SqlDialect::duckdb, "fleet_minutes", range), group),
+                          [&](const duckdb::DataChunk& chunk) {
+                            for (std::size_t row = 0; row < chunk.size(); ++row)
+                              out.cells.push_back(cell_at(chunk, row, columns_of_group(group), collector));
+                          }));
     }
     return out;
   }
@@ -249,6 +268,11 @@ class FleetFiles final : public FleetSource {
     return fmt::format("SELECT {} FROM ({}) AS cells({})", list, sql, names);
   }
 
+  static std::size_t columns_of_group(trace::FleetGroup group) {
+    return 10 + static_cast<std::size_t>(std::count_if(trace::kFleetColumns.begin(), trace::kFleetColumns.end(),
+                                                       [&](const trace::FleetColumn& column) { return column.group == group; }));
+  }
+
   static trace::FleetCell cell_at(const duckdb::DataChunk& chunk, std::size_t row, std::size_t columns,
                                   fleet::CellCollector& collector) {
     const auto whole = [&](std::size_t column) { return static_cast<std::int32_t>(whole_at(chunk, column, row)); };
@@ -265,6 +289,42 @@ class FleetFiles final : public FleetSource {
     return cell;
   }
 
+  // What a query about the telemetry answers, to the last row.
+  core::Status each_chunk(const std::string& sql, const std::function<void(const duckdb::DataChunk&)>& take) {
+    auto cursor = connection_.query(sql);
+    if (!cursor) return explained(cursor.error());
+    while (true) {
+      auto chunk = cursor->next();
+      if (!chunk) return explained(chunk.error());
+      if (!chunk->valid() || chunk->size() == 0) return {};
+      take(*chunk);
+    }
+  }
+
+  // A value that is none of its column's type is named with its row, which DuckDB's message leaves out.
+  core::Status explained(core::Error error) {
+    if (error.message.find("Conversion Error") == std::string::npos) return tl::unexpected<core::Error>(std::move(error));
+    for (const auto& [name, type] : fleet_row_columns()) {
+      if (type == "VARCHAR" || !there_.contains(name)) continue;
+      auto cursor = connection_.query(fmt::format(
+          "SELECT CAST(node AS VARCHAR), CAST(minute_unix_ns AS VARCHAR), CAST({0} AS VARCHAR) FROM {1} WHERE {0} IS NOT "
+          "NULL AND TRY_CAST({0} AS {2}) IS NULL LIMIT 1",
+          name, scan_.sql, type));
+      if (!cursor) break;
+      const auto chunk = cursor->next();
+      if (!chunk || !chunk->valid() || chunk->size() == 0) continue;
+      return core::fail(
+          core::ErrorCode::invalid_input,
+          fmt::format("{}: {} is '{}' in the row of node '{}' and minute {}, not {}", path_, name, text_at(*chunk, 2, 0),
+                      text_at(*chunk, 0, 0), text_at(*chunk, 1, 0), type == "BIGINT" ? "an integer" : "a number"),
+          "correct it, or leave it empty where it was not measured");
+    }
+    return tl::unexpected<core::Error>(std::move(error));
+  }
+
+  std::string path_;
+  Scan scan_;
+  std::set<std::string> there_;  // columns of the files
   core::TemporaryDirectory spill_;
   duckdb::Database database_;
   duckdb::Connection connection_;

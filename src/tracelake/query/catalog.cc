@@ -26,6 +26,9 @@ constexpr std::string_view kMetricColumns =
 constexpr std::string_view kTotalColumns =
     "session_id VARCHAR, date DATE, domain VARCHAR, name VARCHAR, family VARCHAR, library VARCHAR, count BIGINT, sum_ns BIGINT, "
     "min_ns BIGINT, max_ns BIGINT";
+constexpr std::string_view kEnvironmentColumns = "session_id VARCHAR, date DATE, name VARCHAR, value VARCHAR";
+constexpr std::string_view kEnvironmentFile = "env.json";
+constexpr int kMaxEnvironmentDepth = 16;
 constexpr std::string_view kTotalsFile = "profiler/kernel_summary.json";
 constexpr std::array<std::string_view, 2> kMetricFiles = {"metrics/inference_summary.json", "metrics/derived_metrics.json"};
 
@@ -93,6 +96,27 @@ core::Status add_totals(duckdb::Appender& rows, const SessionEntry& entry, const
 }
 
 // Whether a whole session has the file. The first that has it ends the search.
+// One row per value of the environment record, named by its path: "os.host", "cpu.flags[3]".
+core::Status add_environment(duckdb::Appender& rows, const SessionEntry& entry, const core::Json& value, const std::string& name,
+                             int depth) {
+  if (value.is_null() || depth > kMaxEnvironmentDepth) return {};
+  if (value.is_object()) {
+    for (const auto& [member, of] : value.members())
+      AACO_TRY(add_environment(rows, entry, of, name.empty() ? member : name + "." + member, depth + 1));
+    return {};
+  }
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.items().size(); ++i)
+      AACO_TRY(add_environment(rows, entry, value.items()[i], fmt::format("{}[{}]", name, i), depth + 1));
+    return {};
+  }
+  rows.text(entry.manifest.id.text)
+      .text(date_of(entry))
+      .text(name)
+      .text(value.is_string() ? std::string(value.text()) : value.dump(-1));
+  return rows.end_row();
+}
+
 bool any_session_has(const std::string& root, std::string_view path) {
   const auto days = core::list_directory(root).value_or(std::vector<std::string>());
   return std::any_of(days.begin(), days.end(), [&](const std::string& day) {
@@ -117,6 +141,7 @@ core::Status Catalog::prepare_for(const std::string& sql) {
   if (all || says("sessions")) AACO_TRY(refresh_sessions());
   if (all || says("metrics")) AACO_TRY(refresh_metrics());
   if (all || says("kernel_totals")) AACO_TRY(refresh_totals());
+  if (all || says("environment")) AACO_TRY(refresh_environment());
   return {};
 }
 
@@ -175,6 +200,16 @@ core::Status Catalog::refresh_totals() {
     const std::string path = join_path(entry.path, kTotalsFile);
     return core::exists(path) ? add_totals(rows, entry, path) : core::Status();
   });
+}
+
+core::Status Catalog::refresh_environment() {
+  return refresh_rows("environment", kEnvironmentColumns, environments_,
+                      [](duckdb::Appender& rows, const SessionEntry& entry) -> core::Status {
+                        const std::string path = join_path(entry.path, kEnvironmentFile);
+                        if (!core::exists(path)) return {};
+                        AACO_ASSIGN(const core::Json document, core::read_json_file(path));
+                        return add_environment(rows, entry, document, "", 0);
+                      });
 }
 
 }  // namespace aaco::tracelake::query

@@ -28,6 +28,7 @@ class Catalog {
   core::Status refresh_sessions();
   core::Status refresh_metrics();
   core::Status refresh_totals();
+  core::Status refresh_environment();
   // Makes or renews a table to which each whole session adds rows once, as bundles do not change.
   core::Status refresh_rows(const std::string& table, std::string_view columns, std::set<std::string>& done,
                             const std::function<core::Status(duckdb::Appender& rows, const SessionEntry& entry)>& add);
@@ -35,8 +36,8 @@ class Catalog {
   duckdb::Connection& connection_;
   std::string root_;
   ListSessions list_;
-  std::set<std::string> shown_;             // views over files that are there
-  std::set<std::string> metrics_, totals_;  // sessions whose rows are in the table
+  std::set<std::string> shown_;                            // views over files that are there
+  std::set<std::string> metrics_, totals_, environments_;  // sessions whose rows are in the table
 };
 
 }  // namespace aaco::tracelake::query

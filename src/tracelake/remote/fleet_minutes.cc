@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
-#include <future>
 #include <span>
 
 #include "core/numbers.h"
@@ -12,7 +10,6 @@
 #include "tracelake/engine/slots.h"
 #include "tracelake/fleet/cell_collector.h"
 #include "tracelake/remote.h"
-#include "tracelake/remote/sip_hash.h"
 
 namespace aaco::tracelake {
 namespace {
@@ -21,54 +18,6 @@ constexpr std::string_view kMinutesTable = "fleet_minutes";
 constexpr std::size_t kMaxRepeatedNodes = 500;  // beyond it, one pass over the minutes of all nodes is quicker
 constexpr std::int64_t kMinuteOfRowsNs = 60'000'000'000;
 constexpr std::int64_t kDayOfMinutesNs = 24 * 60 * kMinuteOfRowsNs;
-constexpr std::int64_t kRowsPerChunk = 1'000'000;
-constexpr std::size_t kMaxSenders = 4;
-constexpr std::int64_t kMaxDays = 3660;  // of one push: chunks are pieces of time
-
-// Rows of a cluster go straight to their shards: reading them costs the most, and all shards do it at once.
-struct Destination {
-  RemoteServer server;
-  std::string statement;
-};
-
-core::Result<std::vector<Destination>> destinations_of(const RemoteServer& server) {
-  std::vector<std::string> columns;
-  for (const auto& [name, type] : fleet_row_columns()) columns.push_back(name);
-  std::vector<Destination> out;
-  AACO_ASSIGN(const auto servers, server.one_per_shard());
-  for (const RemoteServer& one : servers) out.push_back({one, fleet_minutes_insert(one.target(), columns) + " FORMAT RowBinary"});
-  return out;
-}
-
-// Sends chunks beside the preparation of the next ones, a few at a time.
-class Senders {
- public:
-  core::Status send(const Destination& to, std::string rows) {
-    if (under_way_.size() == kMaxSenders) AACO_TRY(wait_for_first());
-    under_way_.push_back(std::async(
-        std::launch::async, [&to, rows = std::move(rows)]() mutable { return to.server.insert(to.statement, std::move(rows)); }));
-    return {};
-  }
-  core::Status finish() {
-    while (!under_way_.empty()) AACO_TRY(wait_for_first());
-    return {};
-  }
-
- private:
-  core::Status wait_for_first() {
-    core::Status status = under_way_.front().get();
-    under_way_.pop_front();
-    return status;
-  }
-  std::deque<std::future<core::Status>> under_way_;
-};
-
-// So long that a chunk has about kRowsPerChunk rows.
-std::int64_t time_of_chunk(const FleetExtent& extent) {
-  const std::int64_t minutes = (extent.last_unix_ns - extent.first_unix_ns) / kMinuteOfRowsNs + 1;
-  const std::int64_t rows_per_minute = std::max<std::int64_t>(1, extent.rows / minutes);
-  return std::clamp<std::int64_t>(kRowsPerChunk / rows_per_minute, 1, 24 * 60) * kMinuteOfRowsNs;
-}
 
 class RemoteFleet final : public FleetSource {
  public:
@@ -90,9 +39,10 @@ class RemoteFleet final : public FleetSource {
   }
 
   core::Status add_rows(std::int64_t /*from_unix_ns*/, std::int64_t /*to_unix_ns*/,
-                        const std::function<std::size_t(std::string_view)>& /*place*/, std::span<std::string> /*outs*/) override {
-    return core::fail(core::ErrorCode::unsupported, "rows can be copied from files only");
+                        const std::function<std::size_t(std::string_view)>& /*place*/, std::span<FleetRows> /*outs*/) override {
+    return only_from_files();
   }
+  core::Result<std::string> content_hash() override { return only_from_files(); }
 
   core::Result<std::vector<std::string>> nodes() override {
     return nodes_of(fmt::format("SELECT DISTINCT node FROM {} ORDER BY node", has_slots_ ? hours() : table_), kReading);
@@ -150,6 +100,10 @@ class RemoteFleet final : public FleetSource {
 
  private:
   using Row = std::vector<std::optional<std::string>>;
+
+  static tl::unexpected<core::Error> only_from_files() {
+    return core::fail(core::ErrorCode::unsupported, "rows can be copied from files only");
+  }
 
   using Settings = std::map<std::string, std::string>;
   static inline const Settings kReading = {{"skip_unavailable_shards", "1"}};
@@ -232,39 +186,6 @@ class RemoteFleet final : public FleetSource {
 };
 
 }  // namespace
-
-core::Result<std::int64_t> push_fleet_minutes(const RemoteServer& server, const std::string& path,
-                                              const std::function<core::Status(std::int64_t)>& progress) {
-  AACO_ASSIGN(const auto source, open_fleet_files(path));
-  AACO_ASSIGN(const FleetExtent extent, source->extent());
-  if (extent.rows > 0 && (extent.first_unix_ns < 0 || extent.last_unix_ns - extent.first_unix_ns > kMaxDays * kDayOfMinutesNs))
-    return core::fail(core::ErrorCode::invalid_input,
-                      fmt::format("{}: minute_unix_ns is from {} to {}: before 1970, or over more than {} days", path,
-                                  extent.first_unix_ns, extent.last_unix_ns, kMaxDays),
-                      "remove the rows with a wrong time, or push the telemetry of several years in parts");
-  AACO_TRY(prepare_fleet_minutes(server));
-  AACO_ASSIGN(const auto destinations, destinations_of(server));
-  // As the Distributed table does it; the shards are listed in the order of the cluster.
-  const auto place = [&](std::string_view node) { return remote::sip_hash64(node) % destinations.size(); };
-  const std::int64_t stride = time_of_chunk(extent);
-  const std::int64_t first = extent.first_unix_ns / kMinuteOfRowsNs * kMinuteOfRowsNs;
-  const std::int64_t chunks = (extent.last_unix_ns - first) / stride + 1;
-  Senders senders;
-  std::vector<std::size_t> usual(destinations.size());  // bytes of the chunk before
-  for (std::int64_t chunk = 0; extent.rows > 0 && chunk < chunks; ++chunk) {
-    const std::int64_t from = first + chunk * stride;
-    std::vector<std::string> rows(destinations.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].reserve(usual[i]);
-    AACO_TRY(source->add_rows(from, from + stride, place, rows));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      usual[i] = rows[i].size();
-      if (!rows[i].empty()) AACO_TRY(senders.send(destinations[i], std::move(rows[i])));
-    }
-    AACO_TRY(progress(extent.rows * (chunk + 1) / chunks));
-  }
-  AACO_TRY(senders.finish());
-  return extent.rows;
-}
 
 core::Result<std::unique_ptr<FleetSource>> open_remote_fleet(RemoteServer server) {
   AACO_TRY(check_remote(server));

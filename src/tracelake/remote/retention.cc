@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kDayOfPartitionNs = 86'400 * kSecondNs;
-constexpr std::string_view kTelemetryTables[] = {"rows_fleet_minutes", "rows_fleet_slots", "rows_fleet_hours"};
+constexpr std::string_view kTelemetryTables[] = {"rows_fleet_minutes", "rows_fleet_slots", "rows_fleet_hours",
+                                                 "rows_fleet_pushes"};
 
 // Partitions are days since 1970, whole ones only.
 core::Result<std::set<std::int64_t>> drop_days(const RemoteServer& server, std::int64_t before_unix_ns) {

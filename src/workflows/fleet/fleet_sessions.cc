@@ -1,5 +1,7 @@
 #include "workflows/fleet_sessions.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <utility>
 
@@ -15,6 +17,12 @@ namespace aaco::workflows {
 namespace {
 
 using Cells = std::vector<std::optional<std::string>>;
+
+constexpr std::string_view kManifestColumns = "session_id, kind, tag, state, fingerprint, created, outcome, request";
+
+std::string quoted(const std::string& text) {
+  return "'" + core::replace_all(core::replace_all(text, "\\", "\\\\"), "'", "\\'") + "'";
+}
 
 trace::SessionManifest manifest_of(const Cells& row) {
   trace::SessionManifest manifest;
@@ -36,12 +44,10 @@ core::Result<std::vector<FleetSession>> fleet_sessions(const std::string& fleet,
   AACO_ASSIGN(const auto server, find_fleet(fleet, services));
   AACO_TRY(tracelake::check_remote(server));
   AACO_ASSIGN(const auto sessions,
-              server.query("SELECT session_id, kind, tag, state, fingerprint, created, outcome, request FROM sessions "
-                           "ORDER BY created, session_id"));
-  const std::string literal = "'" + core::replace_all(core::replace_all(metric, "\\", "\\\\"), "'", "\\'") + "'";
+              server.query(fmt::format("SELECT {} FROM sessions ORDER BY created, session_id", kManifestColumns)));
   tracelake::QueryResult values;
   if (!metric.empty()) {
-    AACO_ASSIGN(values, server.query("SELECT session_id, value, unit, device FROM metrics WHERE metric = " + literal +
+    AACO_ASSIGN(values, server.query("SELECT session_id, value, unit, device FROM metrics WHERE metric = " + quoted(metric) +
                                      " ORDER BY session_id, device"));
   }
   missing = server.missing_shards();
@@ -61,6 +67,22 @@ core::Result<std::vector<FleetSession>> fleet_sessions(const std::string& fleet,
     }
     out.push_back(std::move(one));
   }
+  return out;
+}
+
+core::Result<std::vector<trace::SessionManifest>> fleet_sessions_of_host(const std::string& fleet, const std::string& host,
+                                                                         std::int64_t limit, const Services& services) {
+  AACO_ASSIGN(const auto server, find_fleet(fleet, services));
+  AACO_TRY(tracelake::check_remote(server));
+  std::vector<trace::SessionManifest> out;
+  AACO_ASSIGN(const std::string there, server.run("EXISTS TABLE environment"));
+  if (core::trim(there) != "1") return out;
+  AACO_ASSIGN(
+      const auto sessions,
+      server.query(fmt::format("SELECT {} FROM sessions WHERE session_id IN (SELECT session_id FROM environment WHERE name = "
+                               "'os.host' AND value = {}) ORDER BY created DESC, session_id LIMIT {}",
+                               kManifestColumns, quoted(host), limit)));
+  for (const Cells& row : sessions.rows) out.push_back(manifest_of(row));
   return out;
 }
 

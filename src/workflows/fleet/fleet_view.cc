@@ -8,6 +8,7 @@
 #include "tracelake/bundle.h"
 #include "workflows/fleet/source.h"
 #include "workflows/fleet/unit_series.h"
+#include "workflows/fleet_sessions.h"
 
 namespace aaco::workflows {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::int64_t kViewMinuteNs = 60'000'000'000;
 constexpr std::size_t kMaxKeptAnswers = 64;
 constexpr std::size_t kMaxKeptReports = 8;
 constexpr std::size_t kMaxSessionsRead = 500;  // newest ones whose environment record is read
-constexpr std::size_t kMaxNodeSessions = 50;
+constexpr std::int64_t kMaxNodeSessions = 50;
 
 std::int64_t steady_ns() { return core::SystemClock().now_ns(core::ClockId::monotonic); }
 
@@ -46,7 +47,11 @@ std::map<std::string, double> severities(const FleetReport& report) {
   return out;
 }
 
-// Sessions that ran on a host of this name, newest first.
+Json session_json(const trace::SessionManifest& manifest) {
+  return Json::object({{"id", manifest.id.text}, {"kind", manifest.kind}, {"tag", manifest.tag}, {"state", manifest.state}});
+}
+
+// Sessions of this lake that ran on a host of this name, newest first.
 Json sessions_of(const std::string& node, const Services& services) {
   Json list = Json::array();
   const auto entries = tracelake::list_session_heads(services.paths.sessions);
@@ -55,12 +60,21 @@ Json sessions_of(const std::string& node, const Services& services) {
   for (auto entry = entries->rbegin(); entry != entries->rend() && read < kMaxSessionsRead; ++entry, ++read) {
     const auto environment = core::read_json_file(core::join_path(entry->path, "env.json"));
     if (!environment || (*environment)["os"]["host"].text() != node) continue;
-    const auto& manifest = entry->manifest;
-    list.push(
-        Json::object({{"id", manifest.id.text}, {"kind", manifest.kind}, {"tag", manifest.tag}, {"state", manifest.state}}));
-    if (list.items().size() == kMaxNodeSessions) break;
+    list.push(session_json(entry->manifest));
+    if (std::ssize(list.items()) == kMaxNodeSessions) break;
   }
   return list;
+}
+
+// And those that are in the fleet's engine only, with the command that explains one.
+core::Status add_sessions_of_fleet(Json& list, const std::string& fleet, const std::string& node, const Services& services) {
+  AACO_ASSIGN(const auto there, fleet_sessions_of_host(fleet, node, kMaxNodeSessions, services));
+  for (const trace::SessionManifest& manifest : there) {
+    const bool is_here = std::any_of(list.items().begin(), list.items().end(),
+                                     [&](const Json& one) { return one["id"].text() == manifest.id.text; });
+    if (!is_here) list.push(session_json(manifest).set("command", "aaco explain " + manifest.id.text + " --on " + fleet));
+  }
+  return {};
 }
 
 }  // namespace
@@ -157,6 +171,8 @@ core::Result<Json> FleetView::make_node(const std::string& name, std::int64_t ho
     AACO_ASSIGN(const auto cells, source->cells(group, bins.first_unix_ns, bins.count, bins.bin_ns, name));
     for (Json& one : unit_series_json(cells, group, name)) series.push(std::move(one));
   }
+  Json sessions = sessions_of(name, services_);
+  if (!is_fleet_files(from_)) AACO_TRY(add_sessions_of_fleet(sessions, from_, name, services_));
   return Json::object({{"schema_version", 1},
                        {"node", name},
                        {"first_unix_ns", bins.first_unix_ns},
@@ -164,7 +180,7 @@ core::Result<Json> FleetView::make_node(const std::string& name, std::int64_t ho
                        {"bins", static_cast<std::int64_t>(bins.count)},
                        {"findings", fleet_findings_json(*now, name)["findings"]},
                        {"series", std::move(series)},
-                       {"sessions", sessions_of(name, services_)}});
+                       {"sessions", std::move(sessions)}});
 }
 
 }  // namespace aaco::workflows

@@ -109,7 +109,7 @@ core::Result<PushReport> push(const PushRequest& request, const Services& servic
   report.to = server.target().name;
   if (!request.watch) AACO_TRY(tracelake::prepare_remote(server));
   if (!request.telemetry.empty()) {
-    AACO_ASSIGN(report.telemetry_rows,
+    AACO_ASSIGN(report.telemetry,
                 tracelake::push_fleet_minutes(server, request.telemetry, [&](std::int64_t rows) -> core::Status {
                   services.progress(std::to_string(rows) + " rows of telemetry");
                   if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "stopped");
@@ -149,7 +149,8 @@ core::Json to_json(const PushReport& report) {
                              {"to", report.to},
                              {"pushed", std::move(pushed)},
                              {"failed", std::move(failed)},
-                             {"telemetry_rows", report.telemetry_rows},
+                             {"telemetry_rows", report.telemetry.rows_sent},
+                             {"telemetry_rows_already_there", report.telemetry.rows_there},
                              {"expired_days", report.expired.days},
                              {"expired_sessions", core::Json::texts(report.expired.sessions)}});
 }

@@ -13,8 +13,10 @@ constexpr std::int64_t kMaxBins = 20'000;
 
 }  // namespace
 
+bool is_fleet_files(const std::string& from) { return from.find("://") == std::string::npos && core::exists(from); }
+
 core::Result<std::unique_ptr<tracelake::FleetSource>> open_fleet_source(const std::string& from, const Services& services) {
-  if (from.find("://") == std::string::npos && core::exists(from)) return tracelake::open_fleet_files(from);
+  if (is_fleet_files(from)) return tracelake::open_fleet_files(from);
   auto server = find_fleet(from, services);
   if (server) return tracelake::open_remote_fleet(std::move(*server));
   if (from.find("://") != std::string::npos || server.error().code != core::ErrorCode::not_found)

@@ -7,7 +7,8 @@
 
 namespace aaco::workflows {
 
-// A file or folder of telemetry, else an engine.
+// Whether it names a file or folder of telemetry; else it is an engine.
+bool is_fleet_files(const std::string& from);
 core::Result<std::unique_ptr<tracelake::FleetSource>> open_fleet_source(const std::string& from, const Services& services);
 
 // The bins that a request means.

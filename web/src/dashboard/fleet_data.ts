@@ -59,7 +59,7 @@ export interface FleetNode {
   bins: number;
   findings: FleetFinding[];
   series: { metric: string; device?: number; job?: string; values: (number | null)[] }[];
-  sessions: { id: string; kind: string; tag: string; state: string }[];
+  sessions: { id: string; kind: string; tag: string; state: string; command?: string }[];  // with a command: in the fleet's engine only
 }
 
 // "power_watts" -> "watts": the unit at the end of a column's name.

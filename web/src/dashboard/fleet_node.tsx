@@ -1,5 +1,6 @@
 import { linePath } from '../charts/path.ts';
 import { linear } from '../charts/scale.ts';
+import { CopyButton } from '../components/copy_button.tsx';
 import { plural, text } from '../format/quantity.ts';
 import { useAnswer } from './api.ts';
 import { type FleetNode, spanOf, timeText, unitOfMetric } from './fleet_data.ts';
@@ -32,6 +33,13 @@ function Plot({ metric, node }: { metric: string; node: FleetNode }) {
   );
 }
 
+// One of this root opens; of one that is in the fleet's engine only, the command that explains it.
+function SessionItem({ session }: { session: FleetNode['sessions'][number] }) {
+  const about = <span class="quiet">{session.kind}{session.tag && `, ${session.tag}`}</span>;
+  if (session.command === undefined) return <li><a class="mono" href={hashOf('session', {}, session.id)}>{session.id}</a> {about}</li>;
+  return <li><span class="mono">{session.id}</span> {about} <code>{session.command}</code> <CopyButton value={session.command} /></li>;
+}
+
 export function NodePage({ name, hours }: { name: string; hours: string }) {
   const answer = useAnswer<FleetNode>(`/api/v1/fleet/nodes/${encodeURIComponent(name)}?${new URLSearchParams({ hours })}`);
   if (answer.at === 'loading') return <Loading />;
@@ -47,8 +55,8 @@ export function NodePage({ name, hours }: { name: string; hours: string }) {
       <section class="section"><h2>Metrics</h2><div class="fleet-plots">{metrics.map((metric) => <Plot key={metric} metric={metric} node={node} />)}</div></section>
       <section class="section">
         <h2>Sessions</h2>
-        {node.sessions.length === 0 ? <p class="quiet">No session in this root ran on {node.node}.</p> : (
-          <ul class="fleet-sessions">{node.sessions.map((one) => <li key={one.id}><a class="mono" href={hashOf('session', {}, one.id)}>{one.id}</a> <span class="quiet">{one.kind}{one.tag && `, ${one.tag}`}</span></li>)}</ul>
+        {node.sessions.length === 0 ? <p class="quiet">No session here or in the fleet ran on {node.node}.</p> : (
+          <ul class="fleet-sessions">{node.sessions.map((one) => <SessionItem key={one.id} session={one} />)}</ul>
         )}
       </section>
     </>
