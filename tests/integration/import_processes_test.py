@@ -104,7 +104,7 @@ class ImportProcesses(program.ProgramTest):
         return outcome, {one['id']: one['message'] for one in outcome['warnings']}
 
     def rows(self, printed, sql):
-        text = self.aaco('query', sql.replace('HERE', "session_id = '%s'" % printed['session']['id']), '--format', 'csv').output
+        text = self.aaco('query', sql.replace('OURS', "session_id = '%s'" % printed['session']['id']), '--format', 'csv').output
         return [line.split(',') for line in text.split()[1:]]
 
     def bottleneck(self, printed):
@@ -112,12 +112,12 @@ class ImportProcesses(program.ProgramTest):
 
     def expect_own_gaps(self, printed):
         """Between the kernels of the waiting process lies its allocation; those of the other one are 100 us, without an activity."""
-        long_gaps = self.rows(printed, 'SELECT rank, count(*), min(host_cause), max(host_cause) FROM gaps WHERE HERE AND end_ns - start_ns > 1000000 GROUP BY rank')
+        long_gaps = self.rows(printed, 'SELECT rank, count(*), min(host_cause), max(host_cause) FROM gaps WHERE OURS AND end_ns - start_ns > 1000000 GROUP BY rank')
         self.assertEqual(long_gaps, [['1', str(STEPS - 1), 'allocation', 'allocation']])
-        short = self.rows(printed, 'SELECT rank, count(*) FROM gaps WHERE HERE AND end_ns - start_ns <= 1000000 GROUP BY rank')
+        short = self.rows(printed, 'SELECT rank, count(*) FROM gaps WHERE OURS AND end_ns - start_ns <= 1000000 GROUP BY rank')
         self.assertEqual(short, [['0', str(4 * STEPS - 1)]])
-        self.assertEqual(self.rows(printed, "SELECT count(*) FROM gaps WHERE HERE AND rank = 0 AND host_cause = 'allocation'"), [['0']])
-        steps = self.rows(printed, 'SELECT rank, count(*), min(duration_ns), max(duration_ns) FROM inference_iters WHERE HERE GROUP BY rank ORDER BY rank')
+        self.assertEqual(self.rows(printed, "SELECT count(*) FROM gaps WHERE OURS AND rank = 0 AND host_cause = 'allocation'"), [['0']])
+        steps = self.rows(printed, 'SELECT rank, count(*), min(duration_ns), max(duration_ns) FROM inference_iters WHERE OURS GROUP BY rank ORDER BY rank')
         self.assertEqual(steps, [['0', str(4 * STEPS), '998000', '998000'], ['1', str(STEPS), '3998000', '3998000']])
 
     def test_processes_of_rocpd_on_two_gpus_are_apart(self):
@@ -136,9 +136,9 @@ class ImportProcesses(program.ProgramTest):
         streams = sorted((one['rank'], one['stream'], one['work_count'], one['busy_ns']) for one in gpu['streams'])
         self.assertEqual(streams, [(0, 1, 4 * STEPS, 4 * STEPS * 900 * US), (1, 1, STEPS, STEPS * 200 * US)])
         # The waiting process is hidden by the other one's work: the GPU never waits for its allocations.
-        self.assertEqual(self.rows(printed, 'SELECT count(*) FROM gaps WHERE HERE AND end_ns - start_ns > 1000000'), [['0']])
+        self.assertEqual(self.rows(printed, 'SELECT count(*) FROM gaps WHERE OURS AND end_ns - start_ns > 1000000'), [['0']])
         self.assertNotEqual(self.bottleneck(printed)['bottleneck_class'], 'host_waiting')
-        steps = self.rows(printed, 'SELECT rank, count(*) FROM inference_iters WHERE HERE GROUP BY rank ORDER BY rank')
+        steps = self.rows(printed, 'SELECT rank, count(*) FROM inference_iters WHERE OURS GROUP BY rank ORDER BY rank')
         self.assertEqual(steps, [['0', str(4 * STEPS)], ['1', str(STEPS)]])
 
     def test_equal_numbers_of_two_agents_or_machines_are_two_gpus(self):
@@ -161,7 +161,7 @@ class ImportProcesses(program.ProgramTest):
 
     def test_work_without_a_call_belongs_to_the_process_of_its_ids(self):
         printed, warnings = self.rpd('orphan.rpd', {BUSY: 0, WAITING: 0}, orphan=(WAITING, 7))
-        self.assertEqual(self.rows(printed, "SELECT DISTINCT rank FROM rocprof_kernels WHERE HERE AND kernel_name = 'gather_rows'"), [['1']])
+        self.assertEqual(self.rows(printed, "SELECT DISTINCT rank FROM rocprof_kernels WHERE OURS AND kernel_name = 'gather_rows'"), [['1']])
         self.assertNotIn('import.work_without_process', warnings)
         printed, warnings = self.rpd('old_ids.rpd', {BUSY: 0, WAITING: 0}, ranges=False, orphan=(WAITING, 7))
         self.assertIn('1 operation on a GPU that several processes use', warnings['import.work_without_process'])

@@ -14,8 +14,8 @@ HOST = 'host'
 CLASS_OF = {'launch': 'launch', 'launch-latency': 'launch', 'synchronous-copy': 'transfer', 'first-use': 'warmup', 'jit-compilation': 'warmup',
             'library-initialisation': 'warmup', 'device-latency': 'cannot-tell'}
 # Other words for the same moment: a metric sent to its server is logging, by the frame around the socket.
-NEAR = {'python': ['framework', 'host-code'], 'framework': ['python', 'launch'], 'host-code': ['python'], 'launch': ['framework'], 'synchronous-copy': ['host', 'synchronisation'],
-        'lock': ['synchronisation'], 'device-latency': ['launch-latency', 'launch', 'cannot-tell'], 'recv_into': ['logging']}
+NEAR = {'python': ['framework', 'host-code', 'optimiser-host'], 'framework': ['python', 'launch'], 'host-code': ['python'], 'launch': ['framework'], 'synchronous-copy': ['host', 'synchronisation'],
+        'lock': ['synchronisation', 'data-loading'], 'device-latency': ['launch-latency', 'launch', 'cannot-tell'], 'recv_into': ['logging']}
 LEAST_GAP_US = 100.0
 
 

@@ -88,10 +88,20 @@ const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64
   std::vector<HostFrame>& frames = frames_;
   frames.clear();
   bool launched = !gap.launch || gap.launch->thread_id != thread_id;
+  // A silence of the profiler says nothing within an event whose cause is known: that is what lasted.
+  const auto is_told = [&](const Call& silence) {
+    const auto& own = book_->own();
+    return std::any_of(calls_.begin(), calls_.end(), [&](const Call& call) {
+      return call.cause && call.rank == gap.rank && call.thread_id == thread_id && call.start_ns <= silence.start_ns &&
+             call.end_ns >= silence.end_ns && *call.cause != own.python && *call.cause != own.framework &&
+             *call.cause != own.unknown;
+    });
+  };
   for (const Call& call : calls_) {
     if (!call.cause || call.rank != gap.rank || call.thread_id != thread_id || call.end_ns <= gap.start_ns ||
         call.start_ns >= until_ns)
       continue;
+    if (call.cause == book_->own().unknown && is_told(call)) continue;
     const bool is_launch = !launched && call.start_ns == gap.launch->start_ns && call.name == gap.launch->api;
     launched = launched || is_launch;
     frames.push_back(is_launch ? launch_frame(gap) : frame_of(call, gap));

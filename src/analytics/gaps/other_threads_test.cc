@@ -38,6 +38,23 @@ TEST_F(OtherThreadsTest, AnotherWaitExplainsNothing) {
 TEST_F(OtherThreadsTest, ASleepingThreadExplainsNothing) {
   EXPECT_EQ(waits().call("python", "<built-in function sleep>", 1, 10.4, 2).cause(), "event-wait");
 }
+constexpr const char* kQuiet = "(no Python frame recorded)";
+
+TEST_F(OtherThreadsTest, ASilenceOfTheProfilerIsNotTheCodeAroundIt) {
+  launch(10.9, 10.95).call("python", "train.py(40): main", 0, 30).call("python", kQuiet, 1.1, 10.8);
+  EXPECT_EQ(cause(), "unknown");
+}
+TEST_F(OtherThreadsTest, ASilenceWithinAKnownEventIsThatEvent) {
+  for (const char* name : {kDecode, kGet, "requests/sessions.py(589): request", "mujoco/bindings.py(88): mj_step"}) {
+    SCOPED_TRACE(name);
+    SetUp();
+    launch(10.9, 10.95)
+        .call("python", "train.py(40): main", 0, 30)
+        .call("python", name, 1, 10.8)
+        .call("python", kQuiet, 1.1, 10.7);
+    EXPECT_NE(cause(), "unknown");
+  }
+}
 TEST_F(OtherThreadsTest, AThreadThatDoesNotWaitIsItsOwnCause) {
   launch(10.9, 10.95).call("python", "<built-in function collect>", 1, 10.5).call("python", kDecode, 1.1, 10.4, 2);
   EXPECT_EQ(cause(), "gc");
