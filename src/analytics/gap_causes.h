@@ -17,6 +17,10 @@ namespace aaco::analytics::gaps {
 
 using CauseIndex = std::uint8_t;  // in CauseBook::causes()
 
+// The metric of the idle time that a cause names, per step and device: "gpu.idle.data_loading_ns" of "data-loading".
+inline constexpr std::string_view kIdleMetrics = "gpu.idle.";
+std::string idle_metric(std::string_view cause);
+
 // A cause of data/gaps/causes.yaml.
 struct NamedCause {
   std::string id;        // "data-loading"
@@ -25,6 +29,7 @@ struct NamedCause {
   std::string remedy;
   bool weak = false;                       // yields to any enclosing cause that is not
   bool any_thread = false;                 // holds up the process, whichever thread is in it
+  bool waits = false;                      // for another thread or program: what that did is the cause where it is recorded
   std::optional<CauseIndex> gives_way_to;  // directly inside an event of this cause it is part of that
 };
 

@@ -174,6 +174,11 @@ class GapExplainer {
   [[nodiscard]] CauseIndex long_launch_cause(const Gap& gap) const;
   [[nodiscard]] CauseIndex earlier_launch_cause(const Call& call) const;
   [[nodiscard]] std::optional<HostShare> elsewhere(const Gap& gap, std::int64_t thread_id) const;
+  struct Awaited {
+    HostShare share;
+    const Call* call = nullptr;
+  };
+  [[nodiscard]] std::optional<Awaited> awaited(const Gap& gap, std::int64_t thread_id, const HostShare& wait) const;
   [[nodiscard]] std::optional<CauseIndex> scheduled_cause(const Candidate& candidate) const;
   struct NamedFrames {
     std::vector<const Call*> named;

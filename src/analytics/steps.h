@@ -29,9 +29,10 @@ struct Steps {
 // names do not count: "step 1" and "step 2" are the same; of ranges that cover alike the outermost); else, where the host runs
 // ahead of the device, the range that repeats and whose name says "step", "iteration" or "batch"; else the period of the sequence
 // of kernel names on the device with most kernels: the shortest after which at least nine of ten names come again, cut where the
-// device usually idles longest (the host begins a step there), or at the first kernel where no such place stands out; else the
-// optimizer's steps, each of which ends one. Without kernels the time is that of the calls. Memory: 16 bytes a kernel, of at most
-// the first million of a rank.
+// device usually idles longest (the host begins a step there), or at the first kernel where no such place stands out, unless
+// these are layers: most periods begin inside one launch (of a graph), or a recorded Python stack has fewer forward passes
+// (outermost "nn.Module: " frames) than there are periods; else the optimizer's steps, each of which ends one. Without kernels
+// the time is that of the calls. Memory: 24 bytes a kernel, of at most the first million of a rank.
 class StepFinder {
  public:
   explicit StepFinder(trace::NameTable& names) : names_(names) {}
@@ -47,16 +48,21 @@ class StepFinder {
   struct Kernels {
     std::vector<std::uint32_t> names;
     std::vector<std::int64_t> starts_ns;
-    std::vector<float> idle_ns;  // of the device before each
+    std::vector<float> idle_ns;           // of the device before each
+    std::vector<std::uint64_t> launches;  // their correlation ids
     std::int64_t end_ns = INT64_MIN;
   };
-  enum class Role : std::int8_t { unseen, ignored, step, optimiser, marker };
+  struct Forward {
+    std::int64_t count = 0, until_ns = INT64_MIN;
+  };
+  enum class Role : std::int8_t { unseen, ignored, step, optimiser, marker, module };
   Role role_of(const trace::ApiCallRow& row);
   std::uint32_t stem_of(trace::NameId name);
   Steps from_profiler_steps();
   Steps from_markers();
   Steps from_period();
   Steps from_optimiser();
+  [[nodiscard]] std::string why_layers(std::int32_t rank, const Kernels& kernels, std::size_t begin, std::size_t period) const;
   trace::IterationRow row_of(std::int32_t rank, std::int64_t number, Range range);
 
   trace::NameTable& names_;
@@ -64,6 +70,8 @@ class StepFinder {
   std::map<std::uint32_t, std::uint32_t> stems_;                                    // names of markers without their numbers
   std::map<std::int32_t, std::vector<Range>> profiler_steps_;                       // by rank
   std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> optimiser_;  // by rank, name
+  std::map<std::int32_t, Forward> forwards_;                                        // by rank
+  std::string not_steps_;                                                           // why a period was not taken
   std::map<std::int32_t, Range> calls_;                                             // by rank: first start, last end
   std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> markers_;    // by rank, stem of the name
   std::map<std::pair<std::int32_t, std::int64_t>, Kernels> kernels_;                // by rank, device

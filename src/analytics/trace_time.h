@@ -35,9 +35,16 @@ struct LaunchSpan {
 inline constexpr std::int64_t kFarthestNs = std::int64_t{1} << 61;
 constexpr bool is_time(std::int64_t ns) { return -kFarthestNs <= ns && ns <= kFarthestNs; }
 
+// Each process numbers its streams for itself.
+struct StreamKey {
+  std::int32_t rank = 0;
+  std::int64_t stream = 0;
+  auto operator<=>(const StreamKey&) const = default;
+};
+
 struct Work {
   WorkKind kind = WorkKind::compute;
-  std::int64_t stream = 0;
+  StreamKey stream;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::optional<LaunchSpan> launch;
@@ -95,7 +102,7 @@ struct DeviceTime {
   std::int64_t out_of_order_count = 0;  // starts before the preceding work: clipped to that start; 0 for a sorted table
   LaunchSplit launch;
   DurationBins duration_bins{};
-  std::map<std::int64_t, StreamTime> streams;
+  std::map<StreamKey, StreamTime> streams;
   bool operator==(const DeviceTime&) const = default;
 };
 
@@ -126,7 +133,7 @@ class DeviceTimeFold {
   std::int64_t now_ns_ = 0;
   std::array<std::int64_t, kClasses> until_ns_{};              // latest end of each class so far
   std::array<std::int64_t, std::size_t{1} << kClasses> in_{};  // time by set of classes that were active
-  std::map<std::int64_t, std::int64_t> stream_until_ns_;
+  std::map<StreamKey, std::int64_t> stream_until_ns_;
 };
 
 // The published metrics of one device (data/metrics/gpu_time.yaml, launch.yaml). Ratios without a denominator are omitted, and

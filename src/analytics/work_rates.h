@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analytics/kernel_work.h"
@@ -30,6 +31,10 @@ struct WorkRate {
   std::optional<double> peak_flops_per_s, peak_bytes_per_s;  // the stated figures of the device
   std::optional<double> flops_ratio, bytes_ratio;            // of the peaks
 };
+
+// The data type that products of float32 are computed in: TF32 where the kernel's name says so, or where they are faster than
+// float32 can be on the device. Other types as they are.
+std::string computed_in(const GroupWork& work, std::string_view kernel, const hardware::Device* device);
 
 // Of one device, the longest time first. A kernel with shapes and counters has a rate by each: they are never added up. `device`
 // may be null: unknown, and the rates have no ratios. Work without a duration has no rate and is left out. Products of float32

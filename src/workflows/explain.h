@@ -32,5 +32,7 @@ core::Json to_json(const Explanation& explanation);
 // What a bottleneck's cause is introduced by: "Cause", "Cause unknown", or "Largest avoidable part" of idle time beside kernels
 // that take most of the span.
 std::string_view cause_label(std::string_view class_id, const core::Json& cause);
+// What its share is of: "the trace" or "the steps".
+std::string_view share_of(const core::Json& cause);
 
 }  // namespace aaco::workflows

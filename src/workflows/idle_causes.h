@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analytics/gap_causes.h"
+#include "analytics/metric_catalogue.h"
 #include "core/json.h"
 #include "stats/summary.h"
 #include "workflows/diff_cause.h"
@@ -28,6 +29,9 @@ struct IdleCauseChange {
 std::vector<IdleCauseChange> compare_idle_causes(const ComparedSide& a, const ComparedSide& b,
                                                  const analytics::gaps::CauseBook& book);
 core::Json to_json(const std::vector<IdleCauseChange>& changes);
+
+// A metric for the idle time of each cause (analytics::gaps::idle_metric), for comparisons that name one.
+core::Status define_idle_metrics(const analytics::gaps::CauseBook& book, analytics::metrics::MetricCatalogue& catalogue);
 
 // Where the whole is inconclusive: the activity of the host whose idle time changed beyond doubt, by more than the threshold of a
 // step and in the direction of the whole.

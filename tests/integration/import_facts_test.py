@@ -102,6 +102,43 @@ class ImportFacts(program.ProgramTest):
         self.assertIn('by up to 9.00 µs', warnings['gpu.kernels_before_launch'])
         self.assertNotIn('gpu.kernels_before_launch', self.imported(self.torch('fine.json', 1_000_000))[2])
 
+    def test_readings_on_another_clock_are_not_joined(self):
+        """A log of the machine's time beside a trace: also where the numbers overlap, its readings say nothing of a kernel."""
+        start = 1_714_566_896_000_000  # 2024-05-01 12:34:56, in us, as older traces count
+        self.torch('clocks/a.pt.trace.json', start)
+        log = self.folder / 'clocks/smi.csv'
+        log.write_text('timestamp, index, name, power.draw [W], clocks.sm [MHz]\n' +
+                       ''.join(f'2024/05/01 12:34:{56 + i}.000, 0, NVIDIA A100, {60 + i}.5 W, {1400 - 100 * i} MHz\n' for i in range(4)))
+        printed, _, warnings = self.imported(self.folder / 'clocks')
+        self.assertIn('smi.csv was left out', warnings['import.clock_unknown'])
+        rows = self.aaco('query', "SELECT count(*) FROM gpu_events WHERE session_id = '%s'" % printed['session']['id'], '--format', 'csv').output.split()
+        self.assertEqual(rows[-1] if len(rows) > 1 else '0', '0')
+        self.assertFalse([name for name in printed['metrics'] if 'power' in name or 'clock' in name])
+        alone = self.imported(log)[0]
+        self.assertEqual(alone['account'][0]['kept'], 8)
+        self.assertNotIn('import.clock_unknown', {one['id'] for one in alone['warnings']})
+
+    def test_a_pause_within_a_frame_is_not_its_code(self):
+        """The stack of main covers two seconds without a Python frame: what happened then is not recorded. With frames it is Python code."""
+        for calls, expected in ((0, 'unknown'), (20_000, 'python')):
+            path = self.torch(f'pause_{calls}.json', 1_000_000)
+            document = json.loads(path.read_text())
+            events = document['traceEvents']
+            later = json.loads(json.dumps(events))
+            for event in later:
+                event['ts'] += 2_000_000
+                event['args']['correlation'] += 1000
+            frames = [{'ph': 'X', 'cat': 'python_function', 'name': 'train.py(40): main', 'pid': 10, 'tid': 10, 'ts': 990_000, 'dur': 2_100_000, 'args': {'Python id': 1}}]
+            frames += [{'ph': 'X', 'cat': 'python_function', 'name': 'train.py(9): add', 'pid': 10, 'tid': 10, 'ts': 1_002_000 + 99 * i, 'dur': 60,
+                        'args': {'Python id': 2 + i, 'Python parent id': 1}} for i in range(calls)]
+            document['traceEvents'] = frames + events + later
+            path.write_text(json.dumps(document))
+            session = self.imported(path)[0]['session']['id']
+            rows = self.aaco('query', "SELECT host_cause FROM gaps WHERE session_id = '%s' ORDER BY end_ns - start_ns DESC LIMIT 1" % session,
+                             '--format', 'csv').output.split()
+            self.assertEqual(rows[1], expected)
+            self.assertEqual(self.aaco('query', "SELECT count(*) FROM inference_iters WHERE session_id = '%s'" % session, '--format', 'csv').output.split()[-1], '0')
+
     def test_steps_that_are_not_recorded_are_no_kernel_time(self):
         """Three kernels in a step of 4 s whose host is not recorded: what limits it cannot be told. With the host's events it can."""
         for host, expected in ((False, 'unrecorded-steps'), (True, 'data-loading')):

@@ -44,8 +44,9 @@ void print_cause(const Context& context, std::string_view class_id, const Json& 
   const auto share = cause["span_share_ratio"].as_f64();
   if (!share) return;
   const std::string remedy(cause["remedy"].text());
-  context.print(fmt::format("{}: {} ({} of the trace).{}\n", workflows::cause_label(class_id, cause), cause["title"].text(),
-                            core::format_percent(*share), remedy.empty() ? "" : " Remedy: " + remedy));
+  context.print(fmt::format("{}: {} ({} of {}).{}\n", workflows::cause_label(class_id, cause), cause["title"].text(),
+                            core::format_percent(*share), workflows::share_of(cause),
+                            remedy.empty() ? "" : " Remedy: " + remedy));
 }
 
 void print_bottleneck(const Context& context, const Json& bottleneck) {
@@ -63,10 +64,11 @@ void print_bottleneck(const Context& context, const Json& bottleneck) {
                               one["supports"].as_bool().value_or(true) ? "" : " (against)"));
   for (const Json& one : bottleneck["statements"].items()) context.print(fmt::format("  {}\n", one.text()));
   const auto& advice = bottleneck["recommendations"].items();
-  if (!advice.empty()) context.print("\nRecommendations, ranked by gain x confidence\n");
+  if (!advice.empty()) context.print("\nRecommendations, ranked by expected gain\n");
   for (const Json& one : advice) {
-    context.print(fmt::format("  {:>6}  {} ({})\n", gain(one["gain_ratio"].as_f64().value_or(0)), one["title"].text(),
-                              one["basis"].text()));
+    context.print(fmt::format("  {:>6}  {} ({})\n",
+                              gain(one["expected_gain_ratio"].as_f64().value_or(one["gain_ratio"].as_f64().value_or(0))),
+                              one["title"].text(), one["basis"].text()));
     if (const auto command = one["command"].text(); !command.empty()) context.print(fmt::format("          try: {}\n", command));
     if (const Json& measured = one["measured"]; measured.is_object())
       context.print(fmt::format("          measured here: {} {} ({}, session {})\n", measured["configuration"].text(),
@@ -124,8 +126,10 @@ void print_explanation(const Context& context, const workflows::Explanation& exp
   for (const Anomalies& group : groups_of(explanation.anomalies))
     if (shown++ < kShown) context.print(fmt::format("  {:<12} {}\n", to_string(group.front().kind), sentence_of(group)));
   if (shown > kShown) context.print(fmt::format("  and {} more (--json lists all)\n", shown - kShown));
-  context.print(fmt::format("Compared with {} earlier session{} with the same fingerprint.\n", explanation.compared_with,
-                            explanation.compared_with == 1 ? "" : "s"));
+  context.print(explanation.compared_with == 0
+                    ? "No earlier session has this fingerprint: nothing to compare with.\n"
+                    : fmt::format("Compared with {} earlier session{} with the same fingerprint.\n", explanation.compared_with,
+                                  explanation.compared_with == 1 ? "" : "s"));
 }
 
 }  // namespace

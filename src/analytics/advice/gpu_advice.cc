@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "analytics/advice/copy_mix.h"
+#include "analytics/gap_causes.h"
 #include "core/numbers.h"
+#include "core/strings.h"
 #include "trace/kernel_name.h"
 
 namespace aaco::analytics::advice {
@@ -62,7 +64,8 @@ double total(const std::vector<GpuKernel>& kernels) {
 }
 
 // How to see whether the advice helps: what it is about, before and after.
-std::string command_of(std::string_view id, const std::string& session) {
+// `idle`: metrics of the idle time that it is about; empty of other advice.
+std::string command_of(std::string_view id, const std::string& session, const std::string& idle) {
   if (id == "unexplained_idle") return "aaco import TRACE_WITH_HOST_EVENTS --tag traced && aaco explain tag:traced";
   if (id == "slowing_kernels") return "aaco record --tag watched -- COMMAND && aaco report tag:watched";
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kWhat = {
@@ -75,9 +78,9 @@ std::string command_of(std::string_view id, const std::string& session) {
        {"compute_bound", "--kernels"},
        {"costliest_kernel", "--kernels"}}};
   const auto found = std::find_if(kWhat.begin(), kWhat.end(), [&](const auto& one) { return one.first == id; });
-  // All others are idle time by what the host does, which a diff lists by cause.
+  const std::string of_idle = "--metric " + idle;
   return fmt::format("aaco import CHANGED_TRACE --tag changed && aaco diff {} tag:changed {}", session,
-                     found == kWhat.end() ? "--metric gpu.active_ratio" : found->second);
+                     found == kWhat.end() ? of_idle : found->second);
 }
 
 class Adviser {
@@ -98,7 +101,7 @@ class Adviser {
     small_kernels();
     slowing();
     slow_kernels();
-    for (Recommendation& one : list_) one.command = command_of(one.id, facts_.session);
+    for (Recommendation& one : list_) one.command = command_of(one.id, facts_.session, idle_metrics(one.id));
     keep_best(list_);
     return std::move(list_);
   }
@@ -110,6 +113,13 @@ class Adviser {
     if (!(gain >= kMinGain)) return;
     list_.push_back({std::move(id), std::move(title), std::move(text), gain, confidence, effort, std::move(basis)});
     list_.back().gain_of = whole(facts_);
+  }
+
+  // What the idle time of an advice is called: a cause of its own, or those that launching ahead takes away.
+  static std::string idle_metrics(const std::string& id) {
+    if (id != "host_waiting") return gaps::idle_metric(id);
+    return core::join(std::vector{gaps::idle_metric("framework"), gaps::idle_metric("python"), gaps::idle_metric("host_late")},
+                      ",");
   }
 
   // Of idle time: what the device is busy with stays, also where the host's steps end before it does.

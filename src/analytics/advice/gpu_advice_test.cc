@@ -138,6 +138,25 @@ TEST(GpuAdvice, EachAdviceHasItsCommand) {
   EXPECT_EQ(commands.size(), list.size());
 }
 
+// Two items of idle time are not shown by one metric: taking one away must be seen beside the other.
+TEST(GpuAdvice, EachIdleCauseHasItsMetric) {
+  GpuFacts facts = calm();
+  facts.session = "20260101T000000Z-abcdef";
+  facts.busy_ns = 200'000;
+  for (const char* cause : {"data-loading", "gc", "framework"}) {
+    HostIdle one;
+    one.cause = one.title = cause;
+    one.idle = {4, 200'000};
+    facts.host.push_back(one);
+  }
+  std::map<std::string, std::string> commands;
+  for (const auto& one : recommend_gpu(facts)) commands[one.id] = one.command;
+  const std::string begin = "aaco import CHANGED_TRACE --tag changed && aaco diff 20260101T000000Z-abcdef tag:changed --metric ";
+  EXPECT_EQ(commands["data-loading"], begin + "gpu.idle.data_loading_ns");
+  EXPECT_EQ(commands["gc"], begin + "gpu.idle.gc_ns");
+  EXPECT_EQ(commands["host_waiting"], begin + "gpu.idle.framework_ns,gpu.idle.python_ns,gpu.idle.host_late_ns");
+}
+
 TEST(GpuAdvice, MoreTracingHasNoKnownGain) {
   GpuFacts facts = calm();
   facts.busy_ns = 100'000;

@@ -31,6 +31,10 @@ core::Result<bool> flag(const core::YamlNode& node, std::string_view key) {
 
 }  // namespace
 
+std::string idle_metric(std::string_view cause) {
+  return std::string(kIdleMetrics) + core::replace_all(std::string(cause), "-", "_") + "_ns";
+}
+
 std::optional<HostDomain> host_domain(std::string_view domain) {
   if (trace::is_gpu_runtime(domain)) return HostDomain::runtime;
   if (domain == "cpu_op") return HostDomain::cpu_op;
@@ -60,7 +64,7 @@ core::Result<CauseBook> CauseBook::parse(const core::YamlNode& document) {
 }
 
 core::Status CauseBook::read_cause(const core::YamlNode& node) {
-  AACO_TRY(node.only_keys({"id", "class", "title", "remedy", "weak", "any_thread", "gives_way_to"}));
+  AACO_TRY(node.only_keys({"id", "class", "title", "remedy", "weak", "any_thread", "waits", "gives_way_to"}));
   NamedCause cause;
   AACO_ASSIGN(cause.id, node.require_string("id"));
   AACO_ASSIGN(cause.class_id, node.require_string("class"));
@@ -68,6 +72,7 @@ core::Status CauseBook::read_cause(const core::YamlNode& node) {
   AACO_ASSIGN(cause.remedy, node.require_string("remedy"));
   AACO_ASSIGN(cause.weak, flag(node, "weak"));
   AACO_ASSIGN(cause.any_thread, flag(node, "any_thread"));
+  AACO_ASSIGN(cause.waits, flag(node, "waits"));
   if (std::find(kClasses.begin(), kClasses.end(), cause.class_id) == kClasses.end())
     return node.error("'" + cause.class_id + "' is not a class of idle time (host, launch, warmup, cannot-tell)");
   if (find(cause.id)) return node.error("duplicate cause '" + cause.id + "'");

@@ -248,6 +248,7 @@ Explained GapExplainer::explain(const Gap& gap) {
     if (call.role == Role::ignored || call.rank != gap.rank || call.end_ns <= gap.start_ns || call.start_ns >= gap.end_ns)
       continue;
     if (gap.launch && gap.launch->thread_id != call.thread_id) continue;
+    if (book_ != nullptr && call.cause == book_->own().unknown) continue;  // a silence of the profiler
     const std::int64_t until = gap.launch ? std::min(gap.end_ns, std::max(gap.start_ns, gap.launch->start_ns)) : gap.end_ns;
     const std::int64_t overlap = std::min(call.end_ns, until) - std::max(call.start_ns, gap.start_ns);
     candidate.of(call.role)->offer(overlap, call);

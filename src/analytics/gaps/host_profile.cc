@@ -57,7 +57,7 @@ const HostProfile::Known& HostProfile::known(const trace::ApiCallRow& row) {
   const auto cause = of ? book_.match(*of, name) : std::nullopt;
   known.is_operator = domain == "cpu_op";
   known.is_collective = !collectives::host_operation(name).empty();
-  known.ignored = !cause || of == HostDomain::overhead || name.starts_with("ProfilerStep");
+  known.ignored = !cause || *cause == book_.own().unknown || of == HostDomain::overhead || name.starts_with("ProfilerStep");
   if (cause) known.cause = *cause;
   return known;
 }

@@ -88,10 +88,20 @@ const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64
   std::vector<HostFrame>& frames = frames_;
   frames.clear();
   bool launched = !gap.launch || gap.launch->thread_id != thread_id;
+  // A silence of the profiler says nothing within an event whose cause is known: that is what lasted.
+  const auto is_told = [&](const Call& silence) {
+    const auto& own = book_->own();
+    return std::any_of(calls_.begin(), calls_.end(), [&](const Call& call) {
+      return call.cause && call.rank == gap.rank && call.thread_id == thread_id && call.start_ns <= silence.start_ns &&
+             call.end_ns >= silence.end_ns && *call.cause != own.python && *call.cause != own.framework &&
+             *call.cause != own.unknown;
+    });
+  };
   for (const Call& call : calls_) {
     if (!call.cause || call.rank != gap.rank || call.thread_id != thread_id || call.end_ns <= gap.start_ns ||
         call.start_ns >= until_ns)
       continue;
+    if (call.cause == book_->own().unknown && is_told(call)) continue;
     const bool is_launch = !launched && call.start_ns == gap.launch->start_ns && call.name == gap.launch->api;
     launched = launched || is_launch;
     frames.push_back(is_launch ? launch_frame(gap) : frame_of(call, gap));
@@ -151,19 +161,6 @@ bool GapExplainer::add_first_call(const Gap& gap, std::vector<HostFrame>& frames
   frames.push_back({innermost->start_ns, gap.launch->start_ns, book_->own().first_use, false});
   sort_frames(frames);
   return true;
-}
-
-// Calls of other threads that hold up the whole process.
-std::optional<HostShare> GapExplainer::elsewhere(const Gap& gap, std::int64_t thread_id) const {
-  std::vector<HostShare> found;
-  for (const Call& call : calls_)
-    if (call.cause && call.rank == gap.rank && call.thread_id != thread_id &&
-        (call.is_overhead() || book_->at(*call.cause).any_thread))
-      add_share(found, *call.cause, overlap_of(call.start_ns, call.end_ns, gap));
-  sort_shares(found);
-  const std::int64_t length = gap.end_ns - gap.start_ns;
-  if (found.empty() || 2 * found.front().time_ns < length) return std::nullopt;
-  return HostShare{found.front().cause, std::min(found.front().time_ns, length)};
 }
 
 std::optional<CauseIndex> GapExplainer::scheduled_cause(const Candidate& candidate) const {
@@ -275,6 +272,11 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
   if (yields(shares.front().cause)) {
     std::optional<HostShare> better;
     if (thread != launching_.end()) better = elsewhere(gap, thread->second);
+    if (const auto other = better || thread == launching_.end() ? std::nullopt : awaited(gap, thread->second, shares.front())) {
+      better = other->share;
+      named = NamedFrame{other->share.cause, other->call->name, other->call->start_ns, other->call->end_ns};
+      chain = other->call->name;
+    }
     if (const auto scheduled = scheduled_cause(candidate); !better && scheduled)
       if (shares.front().cause == own.unknown || *scheduled != own.sleep) better = HostShare{*scheduled, shares.front().time_ns};
     if (better) {

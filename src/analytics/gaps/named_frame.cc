@@ -49,7 +49,7 @@ GapExplainer::NamedFrames GapExplainer::named_frames(const Gap& gap) const {
   std::int64_t computed_ns = 0, counted_until = INT64_MIN;
   for (const Call& call : calls_) {
     if (call.is_runtime() || call.is_overhead() || call.domain == HostDomain::os || call.rank != gap.rank ||
-        call.thread_id != launch.thread_id)
+        call.thread_id != launch.thread_id || call.cause == book_->own().unknown)
       continue;
     if (call.start_ns < since || call.end_ns > launch.start_ns) continue;
     const std::int64_t start = std::max(call.start_ns, gap.start_ns), overlap = call.end_ns - start;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analytics/work_rates.h"
 #include "core/numbers.h"
 
 namespace aaco::analytics::roofline {
@@ -21,7 +22,7 @@ struct Sum {
 };
 using Sums = std::map<Key, Sum>;
 
-Sums sums_of(const std::vector<GroupWork>& groups, const hardware::Device* device) {
+Sums sums_of(const std::vector<GroupWork>& groups, const trace::NameTable& names, const hardware::Device* device) {
   Sums sums;
   for (const GroupWork& group : groups) {
     Sum& sum = sums[group.kernel.value];
@@ -30,7 +31,8 @@ Sums sums_of(const std::vector<GroupWork>& groups, const hardware::Device* devic
     sum.bytes += group.bytes;
     sum.counters = group.counters;
     if (!(group.flops > 0)) continue;
-    const auto peak = device != nullptr ? device->peak_ops_per_s(group.dtype) : std::nullopt;
+    const auto peak =
+        device != nullptr ? device->peak_ops_per_s(computed_in(group, names.text(group.kernel), device)) : std::nullopt;
     if (peak && *peak > 0)
       sum.computing_s += group.flops / *peak;
     else
@@ -54,7 +56,7 @@ std::string rate(double bytes_per_s) { return fmt::format("{:.4g} GB/s", bytes_p
 class Judge {
  public:
   Judge(const KnownWork& work, const trace::NameTable& names, const hardware::Device* device)
-      : names_(names), shapes_(sums_of(work.shapes, device)), counters_(sums_of(work.counters, device)) {
+      : names_(names), shapes_(sums_of(work.shapes, names, device)), counters_(sums_of(work.counters, names, device)) {
     if (device != nullptr && device->memory.bytes_per_s && device->memory.bytes_per_s->value > 0)
       bandwidth_ = device->memory.bytes_per_s->value;
   }

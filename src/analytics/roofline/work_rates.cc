@@ -33,6 +33,12 @@ std::string type_of_kernel(const std::string& dtype, std::string_view name) {
   return dtype;
 }
 
+// Faster than float32 can be, on a device that has TF32.
+bool is_beyond_single(double flops_per_s, const hardware::Device& device) {
+  const auto single = device.peak_ops_per_s(kSingle), tensor = device.peak_ops_per_s(kTensorSingle);
+  return single && tensor && *tensor > *single && *single > 0 && flops_per_s > kAboveAnyClock * *single;
+}
+
 void divide_rate(WorkRate& rate, const hardware::Device* device) {
   const double seconds = rate.time_ns * 1e-9;
   if (rate.flops) rate.flops_per_s = *rate.flops / seconds;
@@ -42,11 +48,10 @@ void divide_rate(WorkRate& rate, const hardware::Device* device) {
     if (const auto peak = device->peak_ops_per_s(rate.dtype); peak && *peak > 0) rate.peak_flops_per_s = *peak;
   if (rate.bytes && device->memory.bytes_per_s && device->memory.bytes_per_s->value > 0)
     rate.peak_bytes_per_s = device->memory.bytes_per_s->value;
-  if (rate.peak_flops_per_s && rate.dtype == kSingle && *rate.flops_per_s > kAboveAnyClock * *rate.peak_flops_per_s)
-    if (const auto peak = device->peak_ops_per_s(kTensorSingle); peak && *peak > *rate.peak_flops_per_s) {
-      rate.dtype = kTensorSingle;
-      rate.peak_flops_per_s = *peak;
-    }
+  if (rate.peak_flops_per_s && rate.dtype == kSingle && is_beyond_single(*rate.flops_per_s, *device)) {
+    rate.dtype = kTensorSingle;
+    rate.peak_flops_per_s = device->peak_ops_per_s(kTensorSingle);
+  }
   if (rate.peak_flops_per_s) rate.flops_ratio = *rate.flops_per_s / *rate.peak_flops_per_s;
   if (rate.peak_bytes_per_s) rate.bytes_ratio = *rate.bytes_per_s / *rate.peak_bytes_per_s;
 }
@@ -72,6 +77,14 @@ WorkRate& rate_of(RateMap& rates, RateSubject subject, trace::NameId name, const
 }
 
 }  // namespace
+
+std::string computed_in(const GroupWork& work, std::string_view kernel, const hardware::Device* device) {
+  const std::string type = type_of_kernel(work.dtype, kernel);
+  const bool fast = type == kSingle && device != nullptr && work.time_ns > 0 &&
+                    work.family != fingerprint::Family::convolution &&  // some do fewer operations than are counted
+                    is_beyond_single(work.flops / work.time_ns * 1e9, *device);
+  return fast ? std::string(kTensorSingle) : type;
+}
 
 std::string_view to_string(RateSubject subject) { return subject == RateSubject::kernel ? "kernel" : "operator"; }
 

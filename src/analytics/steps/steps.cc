@@ -50,6 +50,8 @@ StepFinder::Role StepFinder::role_of(const trace::ApiCallRow& row) {
     role = Role::step;
   else if (domain == "annotation" && names_.text(row.name).starts_with("Optimizer.step"))
     role = Role::optimiser;
+  else if (domain == "python" && names_.text(row.name).starts_with("nn.Module: "))
+    role = Role::module;
   else
     role = domain == "marker" || domain == "annotation" ? Role::marker : Role::ignored;
   return role;
@@ -77,6 +79,11 @@ void StepFinder::add_call(const trace::ApiCallRow& row) {
     all = {std::min(all.start_ns, row.start_ns), std::max(all.end_ns, row.end_ns)};
   }
   if (role == Role::ignored || row.end_ns <= row.start_ns) return;
+  if (role == Role::module) {
+    Forward& forward = forwards_[row.rank];
+    if (row.start_ns >= forward.until_ns) ++forward.count, forward.until_ns = row.end_ns;
+    return;
+  }
   if (role == Role::optimiser)
     if (auto& list = optimiser_[{row.rank, row.name.value}]; list.size() < kMaxRanges) list.push_back({row.start_ns, row.end_ns});
   if (role == Role::step) {
@@ -97,6 +104,7 @@ void StepFinder::add_kernel(const trace::KernelRow& row) {
   if (kernels.names.size() < kMaxKernels) {
     kernels.names.push_back(row.name.value);
     kernels.starts_ns.push_back(row.start_ns);
+    kernels.launches.push_back(row.correlation_id);
     const bool idle = kernels.end_ns != INT64_MIN && row.start_ns > kernels.end_ns;
     kernels.idle_ns.push_back(idle ? static_cast<float>(row.start_ns - kernels.end_ns) : 0.0F);
   }
@@ -179,6 +187,20 @@ Steps StepFinder::from_markers() {
   return steps;
 }
 
+// What repeats within one launch or one forward pass is a layer of the model.
+std::string StepFinder::why_layers(std::int32_t rank, const Kernels& kernels, std::size_t begin, std::size_t period) const {
+  std::int64_t periods = 0, inside = 0;
+  for (std::size_t i = begin; i + period <= kernels.launches.size(); i += period)
+    if (periods++ > 0 && kernels.launches[i] != 0 && kernels.launches[i] == kernels.launches[i - 1]) ++inside;
+  const std::string repeats = "the kernels repeat every " + std::to_string(period);
+  if (periods > 1 && 2 * inside >= periods - 1) return repeats + " within one launched graph: its layers, not steps";
+  const auto forward = forwards_.find(rank);
+  if (forward != forwards_.end() && forward->second.count < periods)
+    return repeats + ", " + std::to_string(periods) + " times in " + std::to_string(forward->second.count) +
+           " forward passes of a model: its layers, not steps";
+  return {};
+}
+
 Steps StepFinder::from_period() {
   Steps steps;
   std::map<std::int32_t, const Kernels*> busiest;  // by rank
@@ -190,8 +212,13 @@ Steps StepFinder::from_period() {
     const auto period = period_of(kernels->names);
     if (!period || *period < kMinPeriod) continue;
     const auto& starts = kernels->starts_ns;
+    const std::size_t first = first_of_period(kernels->idle_ns, *period);
+    if (const std::string why = why_layers(rank, *kernels, first, *period); !why.empty()) {
+      not_steps_ = why;
+      continue;
+    }
     std::int64_t number = 0;
-    for (std::size_t i = first_of_period(kernels->idle_ns, *period); i + *period <= starts.size(); i += *period) {
+    for (std::size_t i = first; i + *period <= starts.size(); i += *period) {
       const std::size_t next = i + *period;
       const std::int64_t end = next < starts.size() ? starts[next] : kernels->end_ns;
       if (end > starts[i]) steps.iterations.push_back(row_of(rank, number++, {starts[i], end}));
@@ -232,7 +259,8 @@ Steps StepFinder::finish() {
   if (steps.method == Method::none) steps = from_period();
   if (steps.method == Method::none) steps = from_optimiser();
   if (steps.method == Method::none)
-    steps.explanation = "no step annotations, no repeating range and no repeating kernel sequence";
+    steps.explanation = not_steps_.empty() ? "no step annotations, no repeating range and no repeating kernel sequence"
+                                           : "no step annotations and no repeating range; " + not_steps_;
   return steps;
 }
 

@@ -20,12 +20,14 @@ class StepTest : public testing::Test {
     row.name = names_.intern(name);
     row.start_ns = start;
     row.end_ns = start + 5;
+    row.correlation_id = launch_;
     finder_.add_kernel(row);
   }
   void kernels(const std::vector<std::string>& pattern, int times) {
     for (int i = 0; i < times * static_cast<int>(pattern.size()); ++i)
       kernel(pattern[static_cast<std::size_t>(i) % pattern.size()], i * 10);
   }
+  std::uint64_t launch_ = 0;
   trace::NameTable names_;
   StepFinder finder_{names_};
 };
@@ -112,6 +114,33 @@ TEST_F(StepTest, ThePeriodOfTheKernels) {
   EXPECT_EQ(steps.method, Method::kernel_period);
   ASSERT_EQ(steps.iterations.size(), 20u);
   EXPECT_EQ(steps.iterations[0].duration_ns, 50);
+}
+// A decoder's layers within one replayed graph.
+TEST_F(StepTest, WhatRepeatsWithinOneLaunchIsALayer) {
+  launch_ = 77;
+  kernels({"a", "b", "b", "c", "d"}, 20);
+  const auto steps = finder_.finish();
+  EXPECT_EQ(steps.method, Method::none);
+  EXPECT_TRUE(steps.iterations.empty());
+  EXPECT_NE(steps.explanation.find("layers, not steps"), std::string::npos);
+}
+TEST_F(StepTest, GraphsLaunchedOneByOneAreSteps) {
+  for (int i = 0; i < 100; ++i) {
+    launch_ = 1 + static_cast<std::uint64_t>(i / 5);
+    kernel(std::string(1, "abbcd"[i % 5]), i * 10);
+  }
+  EXPECT_EQ(finder_.finish().iterations.size(), 20u);
+}
+TEST_F(StepTest, WhatRepeatsWithinOneForwardPassIsALayer) {
+  range("python", "nn.Module: Decoder_0", 0, 2000);
+  for (int i = 0; i < 20; ++i) range("python", "nn.Module: Layer_" + std::to_string(i), i * 50, i * 50 + 40);
+  kernels({"a", "b", "b", "c", "d"}, 20);
+  EXPECT_EQ(finder_.finish().method, Method::none);
+}
+TEST_F(StepTest, AForwardPassForEachPeriodIsAStep) {
+  for (int i = 0; i < 20; ++i) range("python", "nn.Module: Net_0", i * 50, i * 50 + 40);
+  kernels({"a", "b", "b", "c", "d"}, 20);
+  EXPECT_EQ(finder_.finish().method, Method::kernel_period);
 }
 TEST_F(StepTest, SingleKernelLoopIsNotAStep) {
   kernels({"a"}, 100);

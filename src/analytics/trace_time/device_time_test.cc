@@ -16,9 +16,9 @@ constexpr WorkKind kCopy = WorkKind::copy;
 constexpr WorkKind kMemset = WorkKind::memset;
 
 Work work(WorkKind kind, std::int64_t start, std::int64_t end, std::int64_t stream = 0) {
-  return {kind, stream, start, end, LaunchSpan{start - 10, start - 5}};
+  return {kind, {0, stream}, start, end, LaunchSpan{start - 10, start - 5}};
 }
-Work orphan(std::int64_t start, std::int64_t end) { return {kCompute, 0, start, end, std::nullopt}; }
+Work orphan(std::int64_t start, std::int64_t end) { return {kCompute, {}, start, end, std::nullopt}; }
 
 DeviceTime time_of(std::vector<Work> list, Convention convention = {}) {
   std::stable_sort(list.begin(), list.end(), [](const Work& a, const Work& b) { return a.start_ns < b.start_ns; });
@@ -31,7 +31,13 @@ TEST(DeviceTime, OverlapCountsOnce) {
   const auto time = time_of({work(kCompute, 0, 10), work(kCompute, 5, 15, 1)});
   EXPECT_EQ(time.kernel_sum_ns, 20);
   EXPECT_EQ(time.busy_ns, 15);
-  EXPECT_EQ(time.streams.at(1).busy_ns, 10);
+  EXPECT_EQ(time.streams.at({0, 1}).busy_ns, 10);
+}
+TEST(DeviceTime, StreamsOfTwoProcessesAreApart) {
+  const auto time = time_of({{kCompute, {0, 7}, 0, 10, std::nullopt}, {kCompute, {1, 7}, 5, 25, std::nullopt}});
+  EXPECT_EQ(time.streams.at({0, 7}).busy_ns, 10);
+  EXPECT_EQ(time.streams.at({1, 7}).busy_ns, 20);
+  EXPECT_EQ(time.busy_ns, 25);
 }
 TEST(DeviceTime, IdleIsTheRemainder) {
   const auto time = time_of({work(kCompute, 0, 10), work(kCopy, 30, 40)});
@@ -94,8 +100,8 @@ TEST(DeviceTime, ReportsGapsWhenTheyEnd) {
 TEST(DeviceTime, LaunchLossEndsAtALateLaunch) {
   DeviceTimeFold fold;
   fold.add(work(kCompute, 0, 10));
-  fold.add({kCompute, 0, 40, 50, LaunchSpan{20, 30}});
-  fold.add({kCompute, 0, 60, 70, LaunchSpan{21, 31}});  // queued long before
+  fold.add({kCompute, {}, 40, 50, LaunchSpan{20, 30}});
+  fold.add({kCompute, {}, 60, 70, LaunchSpan{21, 31}});  // queued long before
   EXPECT_EQ(fold.finish().launch_lost_ns, 30);
 }
 

@@ -81,7 +81,8 @@ std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
 bool is_unknown_without(const NoTimeline& none, std::string_view metric_id) {
   const bool of_launches =
       metric_id == "launch.tax" || metric_id == "launch.rate_per_second" || metric_id == "launch.lost_time_ratio";
-  return of_launches && (none.reason == "counter-pass" || none.reason == "merged-runs" || none.reason == "separate-windows");
+  return of_launches && (none.reason == "counter-pass" || none.reason == "merged-runs" || none.reason == "separate-windows" ||
+                         none.reason == "collectives-only" || none.reason == "copies-only");
 }
 
 void IdOrder::add(const trace::KernelRow& row) {

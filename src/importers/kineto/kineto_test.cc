@@ -204,10 +204,20 @@ TEST(Kineto, OverheadOfTheProfilerIsHostTime) {
 }
 TEST(Kineto, KeepsLongPythonFrames) {
   const auto got =
-      import_event(R"({"ph":"X","cat":"python_function","name":"long","pid":0,"tid":7,"ts":1,"dur":1000,"args":{}},)"
-                   R"({"ph":"X","cat":"python_function","name":"short","pid":0,"tid":7,"ts":1,"dur":999.9,"args":{}})");
+      import_event(R"({"ph":"X","cat":"python_function","name":"long","pid":0,"tid":7,"ts":1,"dur":200,"args":{}},)"
+                   R"({"ph":"X","cat":"python_function","name":"short","pid":0,"tid":7,"ts":1,"dur":199.9,"args":{}})");
   EXPECT_EQ(got.text(got.only<ApiCallRow>().name), "long");
   EXPECT_EQ(got.dropped("Python function frames"), 1);
+}
+
+TEST(Kineto, ATimeWithoutPythonFramesIsARow) {
+  const auto got =
+      import_event(R"({"ph":"X","cat":"python_function","name":"main","pid":3,"tid":7,"ts":500,"dur":90000,"args":{}},)"
+                   R"({"ph":"X","cat":"python_function","name":"short","pid":3,"tid":7,"ts":60500,"dur":9,"args":{}})");
+  std::vector<std::pair<std::int64_t, std::int64_t>> quiet;
+  for (const auto& row : got.sink.rows<ApiCallRow>())
+    if (got.text(row.name) == "(no Python frame recorded)") quiet.emplace_back(row.start_ns, row.end_ns);
+  EXPECT_EQ(quiet, (std::vector<std::pair<std::int64_t, std::int64_t>>{{1'000'000, 60'000'000}, {61'000'000, 90'000'000}}));
 }
 
 TEST(Kineto, KeepsPythonFramesOnRequest) {

@@ -70,6 +70,7 @@ void Reader::complete(const TraceEvent& event) {
     case Category::memset: return device_work(event, category, span);
     case Category::python:
       ++python_frames_;
+      quiet_.add_frame(numbers_.number(event.process), numbers_.number(event.thread), span);
       if (!options_.python_functions && *duration < kLongFrameNs) return drop("Python function frames");
       return host_work(event, category, span);
     case Category::gpu_annotation: return drop("GPU annotation ranges (their kernels are kept)");
@@ -265,10 +266,25 @@ void Reader::write_steps() {
   }
 }
 
+void Reader::write_quiet_times() {
+  quiet_.each([&](std::int64_t process, std::int64_t thread, Span span) {
+    trace::ApiCallRow row;
+    row.rank = options_.rank;
+    row.domain = ids_.name("python");
+    row.name = ids_.name(kQuiet);
+    row.process_id = process;
+    row.thread_id = thread;
+    row.start_ns = span.start_ns;
+    row.end_ns = span.end_ns;
+    sink_.add(row);
+  });
+}
+
 void Reader::finish(core::Json& facts) {
   late_.flush();
   links_.flush();
   write_steps();
+  write_quiet_times();
   if (open_count_ > 0) dropped_["unterminated begin event"] += static_cast<std::int64_t>(open_count_);
   account_.keep(kept_);
   for (const auto& [reason, count] : dropped_) account_.drop(reason, count);

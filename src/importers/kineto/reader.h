@@ -10,6 +10,7 @@
 #include "importers/kineto/host_memory.h"
 #include "importers/kineto/host_rows.h"
 #include "importers/kineto/late_ids.h"
+#include "importers/kineto/quiet_times.h"
 #include "importers/kineto/span_links.h"
 #include "trace/account.h"
 
@@ -42,6 +43,7 @@ class Reader {
   void drop(const char* reason) { ++dropped_[reason]; }
   void keep() { ++kept_; }
   void write_steps();
+  void write_quiet_times();
   void metadata(const TraceEvent& event);
   // Where processes are named after GPUs, events say nothing else of what they are (rocmProfileData).
   Category category_without_words(const TraceEvent& event) const;
@@ -64,6 +66,7 @@ class Reader {
   std::int64_t overhead_ns_ = 0;
   HostMemory host_memory_;
   std::int64_t python_frames_ = 0;
+  QuietTimes quiet_;  // of threads with Python frames
   std::optional<Span> profiler_span_;
 };
 

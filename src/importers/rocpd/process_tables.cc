@@ -90,6 +90,7 @@ core::Status read_machine(TableScan& scan, TableGroup& group) {
         Json entry = Json::object({{"device", agent.number}, {"type", clean_utf8(row.text(1))}});
         entry.set("name", clean_utf8(row.text(5))).set("product", clean_utf8(row.text(6))).set("model", clean_utf8(row.text(7)));
         entry.set_if("type_index", Json(row.integer(4)));
+        entry.set_if("node", Json(row.integer(3)));
         list(facts, "agents", std::move(entry));
         if (agent.is_gpu)
           list(facts, "devices",

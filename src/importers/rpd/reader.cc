@@ -72,6 +72,7 @@ core::Status Reader::read() {
   AACO_TRY(read_metadata());
   AACO_TRY(read_calls());
   AACO_TRY(read_operations());
+  warn_of_homeless_work();
   AACO_TRY(read_counters());
   AACO_TRY(read_monitors());
   if (arguments_.left_out() > 0)
@@ -142,9 +143,22 @@ std::string Reader::domain_of(const Rows& row, std::string_view name) {
   return is_collective_kernel(name) ? "rccl" : "other";
 }
 
-std::int32_t Reader::rank(const Rows& row) const {
-  const auto pid = row.integer(Column::process);
-  return pid ? processes_.ranks.rank(*pid) : processes_.rank_of_device(row.integer(Column::gpu).value_or(0));
+std::int32_t Reader::rank(const Rows& row) {
+  if (const auto pid = row.integer(Column::process)) return processes_.ranks.rank(*pid);
+  const auto known = processes_.rank_of_work(row.integer(Column::op_id).value_or(0), row.integer(Column::gpu).value_or(0));
+  if (!known) ++homeless_;
+  return known.value_or(0);
+}
+
+void Reader::warn_of_homeless_work() {
+  if (homeless_ == 0) return;
+  scan_.result().warnings.push_back({"import.work_without_process",
+                                     "no API call names " + std::to_string(homeless_) +
+                                         (homeless_ == 1 ? " operation" : " operations") +
+                                         " on a GPU that several processes use: which process did that work is unknown, and it "
+                                         "counts for the first, so that the "
+                                         "idle time of that one is a lower bound",
+                                     "record the API calls of all processes, or use a separate file for each process"});
 }
 
 // Each operation once, whatever the joined tables hold: they are made unique first.

@@ -20,7 +20,8 @@ class Reader {
   using Rows = formats::sqlite::Rows;
   enum class Kind : std::uint8_t { kernel, copy, memset, marker };
 
-  [[nodiscard]] std::int32_t rank(const Rows& row) const;  // of an operation
+  std::int32_t rank(const Rows& row);  // of an operation
+  void warn_of_homeless_work();
   [[nodiscard]] std::string domain_of(const Rows& row, std::string_view name);
   core::Status read_metadata();
   core::Status read_calls();
@@ -40,6 +41,7 @@ class Reader {
   KernelSink kernels_;
   BoundedTexts arguments_;
   std::map<std::int64_t, Kind> kinds_;       // by operation type's string
+  std::int64_t homeless_ = 0;                // operations of an unknown process
   std::map<std::int64_t, bool> work_items_;  // by API name's string: its grid counts work-items
 };
 

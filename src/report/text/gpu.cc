@@ -80,7 +80,7 @@ void write_device(TextPage& page, const GpuSection::Device& device) {
         (device.launch_tax_band.empty() ? "" : " (" + device.launch_tax_band + ")"));
   if (device.queue_depth) add("queue depth " + format_quantity(*device.queue_depth, ""));
   if (device.api_mean_ns)
-    add("per launch: " + page.quantity(*device.api_mean_ns, "ns") + " in the API call, " +
+    add("mean of a kernel: " + page.quantity(*device.api_mean_ns, "ns") + " in the call that launched it, " +
         page.quantity(device.queue_mean_ns.value_or(0), "ns") + " queued, " +
         page.quantity(device.execution_mean_ns.value_or(0), "ns") + " running");
   page.paragraph(text, 2);

@@ -141,8 +141,10 @@ core::Status find_reasons(const ComparedSide& judged_a, const ComparedSide& b, c
 
 core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request, const Services& services,
                              DiffOutcome& outcome) {
-  AACO_ASSIGN(const auto catalogue,
-              analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
+  AACO_ASSIGN(auto catalogue, analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
+  const std::string causes = core::join_path(services.paths.share, "data/gaps/causes.yaml");
+  AACO_ASSIGN(const auto book, analytics::gaps::CauseBook::load(causes));
+  AACO_TRY(define_idle_metrics(book, catalogue));
   AACO_ASSIGN(auto metrics, comparison_metrics(request.metrics, a, b, catalogue));
   pair_spans(a, b, metrics);
   const auto is_trace = [](const ComparedSession& one) { return one.kind == "import"; };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "analytics/gap_causes.h"
 #include "analytics/latency.h"
 #include "core/strings.h"
 
@@ -118,6 +119,15 @@ const std::vector<double>* traced_series(const ComparedSession& session, const s
   return found == session.work->series.end() || found->second.size() < kFewestSteps ? nullptr : &found->second;
 }
 
+// A cause of idle time that a trace does not have took nothing of it.
+void fill_idle(const ComparedSession& session, const std::string& id, SessionSample& sample) {
+  if (!id.starts_with(analytics::gaps::kIdleMetrics) || !session.work || sample.value || !sample.series.empty()) return;
+  sample.value = 0;
+  if (const auto count = session.work->time.window_count;
+      session.work->has_steps && count >= static_cast<std::int64_t>(kFewestSteps))
+    sample.series.assign(static_cast<std::size_t>(count), 0.0);
+}
+
 SessionSample sample_of(const ComparedSession& session, const std::string& id, std::optional<std::int64_t> device) {
   SessionSample sample;
   if (latency_statistic(id) != nullptr || is_throughput(id)) sample.series = session.iterations;
@@ -160,7 +170,8 @@ std::vector<std::optional<std::int64_t>> devices_of(const std::string& id, const
 std::string scope_of(const MetricInput& metric, const ComparedSession& session, bool series) {
   if (series && (latency_statistic(metric.id) != nullptr || is_throughput(metric.id))) return session.scope;
   if (series && metric.id.starts_with("llm.")) return "request";
-  if (session.work && session.work->values.contains(metric.id)) return session.work->has_steps ? "step" : "trace";
+  if (session.work && (session.work->values.contains(metric.id) || metric.id.starts_with(analytics::gaps::kIdleMetrics)))
+    return session.work->has_steps ? "step" : "trace";
   return "session";
 }
 
@@ -188,6 +199,8 @@ MetricInput input_of(const std::string& id, std::optional<std::int64_t> device, 
   if (id.starts_with("llm.")) metric.statistic = llm_statistic(id);
   for (const auto& session : a.sessions) metric.a.push_back(sample_of(session, id, device));
   for (const auto& session : b.sessions) metric.b.push_back(sample_of(session, id, device));
+  for (std::size_t i = 0; i < metric.a.size(); ++i) fill_idle(a.sessions[i], id, metric.a[i]);
+  for (std::size_t i = 0; i < metric.b.size(); ++i) fill_idle(b.sessions[i], id, metric.b[i]);
   if (id == analytics::metrics::kCallerCpu) metric.statistic = std::nullopt;  // the mean of the blocks
   if (is_throughput(id)) {
     metric.statistic = std::nullopt;

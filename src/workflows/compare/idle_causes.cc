@@ -145,4 +145,20 @@ Json to_json(const std::vector<IdleCauseChange>& changes) {
   return list;
 }
 
+core::Status define_idle_metrics(const analytics::gaps::CauseBook& book, analytics::metrics::MetricCatalogue& catalogue) {
+  std::map<std::string, std::string> titles;  // by metric
+  for (const char* cause : {"host_late", "launch_latency", "synchronisation", "copy", "queue_empty"})
+    titles[analytics::gaps::idle_metric(cause)] = title_of(cause, nullptr);
+  for (const auto& cause : book.causes()) titles[analytics::gaps::idle_metric(cause.id)] = cause.title;
+  std::string text = "schema: 1\nmetrics:\n";
+  for (const auto& [id, title] : titles)
+    text += fmt::format(
+        "  - {{id: {}, title: {}, unit: ns, direction: lower, formula: \"sum of the gaps named by this cause / steps and "
+        "devices\", meaning: \"Idle time of the device per step, in gaps whose cause is this; of the whole trace where it has no "
+        "steps.\", source: AACO}}\n",
+        id, Json("GPU idle: " + title).dump(-1));
+  AACO_ASSIGN(const auto document, core::YamlNode::parse(text, "metrics of idle causes"));
+  return catalogue.add(document);
+}
+
 }  // namespace aaco::workflows

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
+#include "analytics/gap_causes.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"
 #include "tracelake/lake.h"
@@ -102,6 +104,7 @@ class Collector {
       if (i < durations_.size()) idle.push_back(durations_[i] - busy[i]);
     }
     add_values(sums, counts, busy);
+    for (const auto& [cause, list] : work_.time.idle_by_window) add_idle(cause, list);
     if (!work_.has_steps) return;
     work_.series["gpu.kernel_sum_ns"] = sums;
     work_.series["gpu.kernel_count"] = counts;
@@ -160,6 +163,14 @@ class Collector {
     trace::MetricValue span_value{"gpu.span_ns", span, "ns", {}, {}};
     if (around < span) span_value.ci95 = trace::Interval{span - around, span + around};
     if (span > 0) work_.values["gpu.span_ns"] = span_value;
+  }
+
+  void add_idle(const std::string& cause, const std::vector<double>& windows) {
+    if (windows.empty()) return;
+    const std::string id = analytics::gaps::idle_metric(cause);
+    const double sum = std::accumulate(windows.begin(), windows.end(), 0.0);
+    work_.values[id] = {id, sum / static_cast<double>(windows.size()), "ns", {}, {}};
+    if (work_.has_steps) work_.series[id] = windows;
   }
 
   // Of the sum of all calls: those of one kernel on one grid scatter around their own mean.

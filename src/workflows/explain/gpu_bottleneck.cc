@@ -207,6 +207,7 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   const bool unknown_kernels =
       found->class_id == analytics::bottleneck::kInconclusive || found->class_id == analytics::bottleneck::kDeviceBusy;
   Json cause = headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], judged_ns);
+  if (cause.is_object() && judged_ns > span_ns) cause.set("share_of", "steps");
   if (is_silence(cause)) {
     found->evidence_class = analytics::bottleneck::kCloseHeadline;
     found->confidence = analytics::bottleneck::headline_confidence(confidences, found->evidence_class);

@@ -15,11 +15,13 @@ using core::Json;
 constexpr double kSameTime = 0.5;   // of the span of one of both: our own judgement
 constexpr double kMuchWork = 0.05;  // of the judged span, by which the others would change its busy time: the same
 
-// Ranks of a job have devices of their own.
+// Ranks of a job have devices of their own; processes of one file that name no job need not.
 bool states_ranks(const Json& files) {
   const auto& list = files.items();
   return std::any_of(list.begin(), list.end(), [](const Json& file) {
-    return file["facts"]["distributed"].is_object() || !file["facts"]["ranks"].items().empty();
+    const auto& ranks = file["facts"]["ranks"].items();
+    return file["facts"]["distributed"].is_object() ||
+           std::any_of(ranks.begin(), ranks.end(), [](const Json& rank) { return rank["job"]["rank"].as_i64().has_value(); });
   });
 }
 

@@ -156,7 +156,7 @@ class Analyser {
     work_.add(row, family, shaped);
     watch_.add(row, family);
     if (launch != nullptr) place.note_kernel(row.start_ns, row.end_ns, *launch);
-    const analytics::trace_time::Work work{kind, row.stream, row.start_ns, row.end_ns, span_of(launch)};
+    const analytics::trace_time::Work work{kind, {row.rank, row.stream}, row.start_ns, row.end_ns, span_of(launch)};
     return add_work(key, row.rank, work, row.name, launch, false, seen_kernels_.insert(row.name.value).second);
   }
 
@@ -165,7 +165,8 @@ class Analyser {
     device(key).copies.add(row);
     const Launch* launch = launches_.find(row.rank, row.correlation_id);
     const WorkKind kind = row.kind == memset_ ? WorkKind::memset : WorkKind::copy;
-    return add_work(key, row.rank, {kind, row.stream, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch, true, false);
+    return add_work(key, row.rank, {kind, {row.rank, row.stream}, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch,
+                    true, false);
   }
 
   static std::optional<LaunchSpan> span_of(const Launch* launch) {

@@ -11,15 +11,20 @@ using core::Json;
 
 constexpr std::size_t kStreams = 32;  // the busiest; there may be hundreds
 
-Json streams_json(const analytics::trace_time::DeviceTime& time) {
-  std::vector<std::pair<std::int64_t, analytics::trace_time::StreamTime>> streams(time.streams.begin(), time.streams.end());
+// `shared`: streams of several processes, so that each names its rank.
+Json streams_json(const analytics::trace_time::DeviceTime& time, bool shared) {
+  std::vector<std::pair<analytics::trace_time::StreamKey, analytics::trace_time::StreamTime>> streams(time.streams.begin(),
+                                                                                                      time.streams.end());
   std::stable_sort(streams.begin(), streams.end(),
                    [](const auto& a, const auto& b) { return a.second.busy_ns > b.second.busy_ns; });
   if (streams.size() > kStreams) streams.resize(kStreams);
   Json list = Json::array();
-  for (const auto& [stream, sum] : streams)
-    list.push(
-        Json::object({{"stream", stream}, {"work_count", sum.work_count}, {"sum_ns", sum.sum_ns}, {"busy_ns", sum.busy_ns}}));
+  for (const auto& [key, sum] : streams) {
+    Json entry =
+        Json::object({{"stream", key.stream}, {"work_count", sum.work_count}, {"sum_ns", sum.sum_ns}, {"busy_ns", sum.busy_ns}});
+    if (shared) entry.set("rank", key.rank);
+    list.push(std::move(entry));
+  }
   return list;
 }
 
@@ -121,7 +126,7 @@ Json gpu_json(const GpuOfTrace& gpu, bool has_timeline) {
                            {"gaps", gaps_json(gpu)},
                            {"idle_causes", idle_causes_json(gpu)},
                            {"kernel_durations", durations_json(gpu.time.duration_bins)},
-                           {"streams", streams_json(gpu.time)}});
+                           {"streams", streams_json(gpu.time, gpu.ranks.size() > 1)}});
   if (gpu.ranks.size() > 1) {
     Json ranks = Json::array();
     for (const std::int32_t rank : gpu.ranks) ranks.push(rank);

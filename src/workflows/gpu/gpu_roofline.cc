@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analytics/work_rates.h"
 #include "core/numbers.h"
 #include "hardware/die.h"
 #include "workflows/device_roofs.h"
@@ -125,7 +126,8 @@ GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& wor
   }
   out.device_id = device->id_with_state();
   out.device_name = device->name;
-  for (const auto& group : work) {
+  for (auto group : work) {
+    group.dtype = analytics::roofline::computed_in(group, names.text(group.kernel), &*device);
     const auto placed = analytics::roofline::place(group, *device);
     if (!placed) continue;
     out.known_ns += group.time_ns;

@@ -44,7 +44,8 @@ void warn_of_lead(const GpuOfTrace& gpu, std::vector<trace::Warning>& warnings) 
   if (!lead) return;
   const std::string activity =
       lead->activity.empty() ? std::string()
-                             : fmt::format(" Most of it: {} ({})", lead->activity, core::format_percent(lead->activity_ratio));
+                             : fmt::format(" {}: {} ({})", lead->activity_ratio >= 0.5 ? "Most of it" : "The largest part of it",
+                                           lead->activity, core::format_percent(lead->activity_ratio));
   warnings.push_back({"gpu.lead",
                       fmt::format("{}the host runs for {} before the first work of the device, which the span ({}), idle time "
                                   "and shares do not contain.{}",

@@ -63,11 +63,42 @@ core::Result<importers::ImportResult> read_file(const InputFile& file, ImportSin
   return result;
 }
 
+// Of a database of rocprofv3: the number of a device is of one agent of one machine, whichever process tells of it.
+bool agents_agree(const Json& facts) {
+  std::map<std::int64_t, std::int64_t> nodes;  // of devices, as the driver numbers them
+  for (const Json& agent : facts["agents"].items()) {
+    const auto device = agent["device"].as_i64(), node = agent["node"].as_i64();
+    if (device && node && nodes.try_emplace(*device, *node).first->second != *node) return false;
+  }
+  std::set<std::string> hosts;
+  for (const Json& node : facts["nodes"].items()) hosts.emplace(node["host"].text());
+  return hosts.size() == 1;
+}
+
 // Whether equal device numbers in the file are one GPU: rocprofv3 numbers the agents of the machine; a process of CUDA numbers
-// those that it sees, so that only a machine with one GPU says which they are.
+// those that it sees, so that only a machine with one GPU says which they are. rocmProfileData counts from the first GPU that
+// a process sees, so that the numbers of two processes may be of different GPUs.
 bool numbers_by_machine(const InputFile& file, const importers::ImportResult& result) {
+  if (file.info.name == "rocpd") return agents_agree(result.facts);
   if (file.info.name == "nsys") return result.facts["devices"].items().size() == 1;
   return file.info.name == "rocprofv3";
+}
+
+// A log of an SMI tool has the machine's time or none, a trace the clock of its profiler: how far they are apart is not known, so
+// that no reading may stand beside a kernel. Of logs alone nothing is joined.
+bool has_foreign_clock(const InputFile& file, const std::vector<InputFile>& all) {
+  const auto is_log = [](const InputFile& one) { return one.info.name == "smi"; };
+  return is_log(file) && !std::all_of(all.begin(), all.end(), is_log);
+}
+
+void warn_of_foreign_clock(const InputFile& file, SessionDraft& draft) {
+  draft.warn(
+      "import.clock_unknown",
+      core::base_name(file.path) +
+          " was left out: the offset of its clock from that of the trace is not known, so its readings "
+          "cannot be joined with kernels by time",
+      "import it separately and compare totals; to have clocks and power on the trace's clock, take a profiler that records "
+      "them (rocmProfileData, Nsight Systems)");
 }
 
 // The size of the job and the ranks of it that the files state.
@@ -119,6 +150,11 @@ core::Result<Read> read_files(const importers::grouping::Inputs& inputs, ImportS
   std::map<std::string, std::string> with_kernels;  // by profiler: its first file that has some
   for (const InputFile& file : inputs.files) {
     if (services.stopping()) return core::fail(core::ErrorCode::cancelled, "import interrupted", "run the import again");
+    if (has_foreign_clock(file, inputs.files)) {
+      read.passed.push_back({file.path, "its clock differs from the trace's"});
+      warn_of_foreign_clock(file, draft);
+      continue;
+    }
     if (const std::string why = file.place ? join.skip(*file.place, file.table) : ""; !why.empty()) {
       read.passed.push_back({file.path, why});
       continue;

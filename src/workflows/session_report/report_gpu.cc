@@ -65,8 +65,12 @@ void fill_parts(report::ReportModel& model) {
   for (const auto& [name, time] : idle) parts.emplace_back(name, time);
   std::stable_sort(parts.begin() + static_cast<std::ptrdiff_t>(busy_parts), parts.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  const bool has_timeline = !model.session.outcome.gpu["no_timeline"].is_object();
-  parts.emplace_back(has_timeline ? "idle: short gaps" : "idle: not explained", std::max(0.0, span - busy - explained));
+  const Json& none = model.session.outcome.gpu["no_timeline"];
+  const bool partial = none["reason"].text() == "collectives-only" || none["reason"].text() == "copies-only";
+  parts.emplace_back(!none.is_object() ? "idle: short gaps"
+                     : partial         ? "not recorded"
+                                       : "idle: not explained",
+                     std::max(0.0, span - busy - explained));
   for (const auto& [name, time] : parts) {
     if (time <= 0) continue;
     TimeShare share;
@@ -304,8 +308,15 @@ std::string outside_span(const report::ReportModel& model, double span_ns) {
   }
   const double steps_ns = last > first ? static_cast<double>(last - first) : 0;
   if (steps_ns <= kMuchLonger * span_ns) return {};
-  return fmt::format(" Its steps last {}: host time before the first and after the last device work is not in these shares.",
-                     core::format_duration(steps_ns));
+  // The cause may be judged by the steps; busy time and the bar below never are.
+  return model.why_cause.find(" of the steps)") != std::string::npos
+             ? fmt::format(
+                   " The steps last {}, with the host's time before the first and after the last device work; the bar "
+                   "below is of the device's span.",
+                   core::format_duration(steps_ns))
+             : fmt::format(
+                   " Its steps last {}: host time before the first and after the last device work is not in these shares.",
+                   core::format_duration(steps_ns));
 }
 
 // The rank that the others wait for.
@@ -333,13 +344,15 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   const std::string name = gpu_label((*idlest)["rank"].as_i64().value_or(0), (*idlest)["device"].as_i64().value_or(0));
   VerdictText verdict;
   if (gpus.size() > 1) verdict.headline_of = report::HeadlineDevice{number, name};
+  // Where nothing else was recorded, busy time would be a claim about what was not.
+  const bool collectives_only = model.session.outcome.gpu["no_timeline"]["reason"].text() == "collectives-only";
   // Traces that are no ranks of one job are runs, whatever device each used.
   if (gpus.size() > 1 && model.session.outcome.gpu["no_timeline"]["reason"].text() == "merged-runs")
     verdict.sentence = fmt::format("{} separate runs, not {} GPUs of one job: import them one by one.", gpus.size(), gpus.size());
   else
     verdict.sentence =
-        fmt::format("{}{} is busy for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "",
-                    name, core::format_percent(lowest),
+        fmt::format("{}{} {} for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "", name,
+                    collectives_only ? "runs collectives" : "is busy", core::format_percent(lowest),
                     core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
                     model.why.empty() ? in_words((*idlest)["bound"]["limit"].text())
                                       : in_sentence(model.why.front().title) + model.why_cause) +

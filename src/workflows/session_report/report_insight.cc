@@ -37,7 +37,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kGpuShare
 std::string_view title_of(const Json& ranked) { return ranked[ranked.contains("title") ? "title" : "class"].text(); }
 
 // "caller.wait_ratio 34 %: share of the call in which its thread waited for a CPU (+2.5)"
-std::string sentence(const Json& evidence) {
+// `of_steps`: its shares are of the steps, not of the device's span.
+std::string sentence(const Json& evidence, bool of_steps) {
   const std::string_view id = evidence["signal"].text();
   const double value = evidence["value"].as_f64().value_or(0);
   std::string_view unit, meaning;
@@ -49,8 +50,11 @@ std::string sentence(const Json& evidence) {
   std::string text = ratio          ? fmt::format("{} {}", id, core::format_percent(value))
                      : unit == "ns" ? fmt::format("{} {}", id, core::format_duration(value))
                                     : fmt::format("{} {:.3g} {}", id, value, unit);
-  if (!meaning.empty()) text += fmt::format(": {}", meaning);
-  return text;
+  constexpr std::string_view kOfSpan = "share of the span";
+  if (meaning.empty()) return text;
+  if (of_steps && meaning.starts_with(kOfSpan))
+    return text + ": share of the steps" + std::string(meaning.substr(kOfSpan.size()));
+  return text + fmt::format(": {}", meaning);
 }
 
 // Sessions of older versions state the largest gain only.
@@ -95,6 +99,8 @@ std::string_view cause_label(std::string_view class_id, const Json& cause) {
   return cause["id"].text() == "unknown" ? "Cause unknown" : "Cause";
 }
 
+std::string_view share_of(const Json& cause) { return cause["share_of"].text() == "steps" ? "the steps" : "the trace"; }
+
 core::Status fill_insight(report::ReportModel& model, const std::string& session_path) {
   const std::string path = core::join_path(session_path, "metrics/bottleneck.json");
   if (!core::exists(path)) return {};
@@ -106,12 +112,13 @@ core::Status fill_insight(report::ReportModel& model, const std::string& session
   why.text = document["meaning"].text();
   if (decided) why.confidence_ratio = document["confidence"].as_f64();
   if (const Json& cause = document["cause"]; const auto share = cause["span_share_ratio"].as_f64()) {
-    const std::string named = fmt::format("{} ({} of the trace)", cause["title"].text(), core::format_percent(*share));
+    const std::string named = fmt::format("{} ({} of {})", cause["title"].text(), core::format_percent(*share), share_of(cause));
     why.text += fmt::format(" {}: {}.", cause_label(why.id, cause), named);
     if (decided && cause["id"].text() != "unknown")
       model.why_cause = cause_label(why.id, cause) == "Cause" ? ": " + named : "; largest avoidable part: " + named;
   }
-  for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one));
+  const bool of_steps = document["cause"]["share_of"].text() == "steps";
+  for (const Json& one : document["top_evidence"].items()) why.evidence.push_back(sentence(one, of_steps));
   const auto& ranking = document["ranking"].items();
   const bool guess = !ranking.empty() && ranking[0]["class"].text() != analytics::bottleneck::kUnknownKernels;
   if (!decided && guess) why.text += fmt::format(" Most likely: {}.", title_of(ranking[0]));
