@@ -9,6 +9,9 @@
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/sched/coredump.h>
+#ifdef AACO_TASK_DUMPABLE
+#include <linux/sched/exec_state.h>
+#endif
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <linux/seq_file.h>
@@ -27,6 +30,25 @@ struct step {
 	u32 next_fd;
 };
 
+#ifdef AACO_TASK_DUMPABLE /* 7.x: of the task, no longer of its memory (Kbuild looks which) */
+static bool is_dumpable(struct task_struct *task)
+{
+	const struct task_exec_state *state;
+	bool dumpable;
+
+	rcu_read_lock();
+	state = rcu_dereference(task->exec_state);
+	dumpable = state && READ_ONCE(state->dumpable) == TASK_DUMPABLE_OWNER;
+	rcu_read_unlock();
+	return dumpable;
+}
+#else
+static bool is_dumpable(struct task_struct *task)
+{
+	return get_dumpable(task->mm) == SUID_DUMP_USER;
+}
+#endif
+
 /* The uid and dumpable rules of ptrace, which modules cannot call. */
 static bool may_read(struct task_struct *task)
 {
@@ -40,7 +62,7 @@ static bool may_read(struct task_struct *task)
 	       gid_eq(mine->fsgid, theirs->sgid) && gid_eq(mine->fsgid, theirs->gid);
 	rcu_read_unlock();
 	task_lock(task);
-	dumpable = task->mm && get_dumpable(task->mm) == SUID_DUMP_USER;
+	dumpable = task->mm && is_dumpable(task);
 	task_unlock(task);
 	return (same && dumpable) || capable(CAP_SYS_PTRACE);
 }

@@ -11,6 +11,13 @@
 
 #include "aaco.h"
 
+/* An array in 7.2, members in 6.12 (Kbuild looks which). */
+#ifdef AACO_IRQ_COUNTS
+#define X86_COUNT(cpu, member, index) (per_cpu(irq_stat, cpu).counts[IRQ_COUNT_##index])
+#else
+#define X86_COUNT(cpu, member, index) (per_cpu(irq_stat, cpu).member)
+#endif
+
 static void add_cpu(struct aaco_totals *totals, int cpu)
 {
 	int i;
@@ -19,12 +26,12 @@ static void add_cpu(struct aaco_totals *totals, int cpu)
 	for (i = 0; i < NR_SOFTIRQS; ++i)
 		totals->softirqs += kstat_softirqs_cpu(i, cpu);
 #ifdef CONFIG_X86_LOCAL_APIC
-	totals->timer_irqs += per_cpu(irq_stat, cpu).apic_timer_irqs;
+	totals->timer_irqs += X86_COUNT(cpu, apic_timer_irqs, APIC_TIMER);
 #endif
 #ifdef CONFIG_SMP
-	totals->ipis += per_cpu(irq_stat, cpu).irq_resched_count;
-	totals->ipis += per_cpu(irq_stat, cpu).irq_call_count;
-	totals->ipis += per_cpu(irq_stat, cpu).irq_tlb_count;
+	totals->ipis += X86_COUNT(cpu, irq_resched_count, RESCHEDULE);
+	totals->ipis += X86_COUNT(cpu, irq_call_count, CALL_FUNCTION);
+	totals->ipis += X86_COUNT(cpu, irq_tlb_count, TLB);
 #endif
 }
 

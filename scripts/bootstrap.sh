@@ -48,8 +48,24 @@ install_packages() {
   [ -z "${wanted// /}" ] && return
   say "installing Debian packages: $wanted"
   as_root apt-get update -q >&2
+  local policy='' ended=0
+  [ -e /usr/sbin/policy-rc.d ] || { policy=/usr/sbin/policy-rc.d; printf '#!/bin/sh\nexit 101\n' | as_root install -m 755 /dev/stdin "$policy"; }
   # shellcheck disable=SC2086
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $wanted >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $wanted >&2 || ended=$?
+  [ -z "$policy" ] || as_root rm -f "$policy"
+  [ "$ended" = 0 ] || fail "apt-get install failed" "see its message above, then run this again"
+  # shellcheck disable=SC2086
+  keep_services_off $wanted
+}
+
+# The tests start their own ClickHouse, Prometheus and Alertmanager: the services of these packages neither start now (policy-rc.d) nor with
+# the machine.
+keep_services_off() { # PACKAGE...
+  command -v systemctl >/dev/null || return 0
+  local unit
+  { dpkg -L "$@" 2>/dev/null || true; } | sed -nE 's,^(/usr)?/lib/systemd/system/([^/@]+\.service)$,\2,p' | sort -u | while read -r unit; do
+    as_root systemctl --quiet disable "$unit" </dev/null || say "$unit could not be disabled; it starts with the machine"
+  done
 }
 
 parts_complete() { [ -d "$parts" ] && (cd "$parts" && sha256sum --quiet --check "$list/parts.sha256" >/dev/null 2>&1); }

@@ -134,7 +134,9 @@ SUITE
 
   began=$SECONDS
   run benchmark 270 "$program" benchmark --suite gpu --backend cuda --gpu "$gpu" --json
-  part benchmark $? "$(field benchmark visits) measurements, $(field benchmark failed) of them unsupported or failed"
+  code=$?
+  inapplicable=$(field benchmark not_applicable)
+  part benchmark $code "$(field benchmark visits) measurements, $(field benchmark failed) of them unsupported or failed${inapplicable:+, $inapplicable cases not applicable: one GPU}"
   id=$(field benchmark device)
 
   began=$SECONDS

@@ -38,7 +38,7 @@ tl::expected<Match, Response> Hub::admit(const Request& request) {
 
 void Hub::run_handler(Match match, std::function<void(Response)> done) {
   const Lane lane = match.route->lane;
-  Worker& worker = lane == Lane::quick ? quick_ : lane == Lane::query ? queries_ : slow_;
+  Worker& worker = lane == Lane::quick ? quick_ : lane == Lane::query ? queries_ : lane == Lane::fleet ? fleets_ : slow_;
   if (worker.waiting == kMaxWaiting) {
     Response response = refusal(503, "too many requests are waiting", "try again later");
     response.headers.emplace_back("Retry-After", "1");
@@ -108,6 +108,7 @@ void Hub::join() {
   feed_.join();
   quick_.thread.join();
   slow_.thread.join();
+  fleets_.thread.join();
   disk_.thread.join();
   queries_.thread.join();
   if (jobs_) jobs_->reset();

@@ -92,7 +92,7 @@ class Hub {
   Counters counters_;
   bool stopping_ = false;
   boost::asio::io_context io_{1};  // its handlers own connections, which leave open_ when they go
-  Worker quick_, slow_, disk_, queries_{2};
+  Worker quick_, slow_, disk_, fleets_, queries_{2};
   int uploads_ = 0;  // that are arriving
   Feed feed_;
 };

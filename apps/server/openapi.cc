@@ -72,12 +72,15 @@ constexpr std::string_view kSchemas = R"({
     "stragglers", "metrics"], "properties": {"schema_version": {"type": "integer"}, "nodes": {"type": "integer"},
     "status": {"type": "object"}, "findings": {"type": "array", "items": {"type": "object", "required": ["kind", "node"]}},
     "stragglers": {"type": "array", "items": {"type": "object"}}, "metrics": {"type": "array", "items": {"type": "object"}}}},
-  "FleetHeat": {"type": "object", "required": ["schema_version", "metric", "first_unix_ns", "bin_ns", "bins", "nodes", "severity",
+  "FleetHeat": {"type": "object", "description": "judged: the findings are there, and nodes are sorted by them; else by name. /api/v1/fleet works them out",
+    "required": ["schema_version", "metric", "metrics", "judged", "first_unix_ns", "bin_ns", "bins", "nodes", "severity",
     "values"], "properties": {"schema_version": {"type": "integer"}, "metric": {"type": "string"}, "bins": {"type": "integer"},
+    "metrics": {"type": "array", "items": {"type": "object"}}, "judged": {"type": "boolean"},
     "nodes": {"type": "array", "items": {"type": "string"}}, "severity": {"type": "array", "items": {"type": "number"}},
     "values": {"type": "array", "items": {"type": "array", "items": {"type": ["number", "null"]}}}}},
-  "FleetNode": {"type": "object", "required": ["schema_version", "node", "findings", "series", "sessions"], "properties": {
-    "schema_version": {"type": "integer"}, "node": {"type": "string"}, "findings": {"type": "array", "items": {"type": "object"}},
+  "FleetNode": {"type": "object", "description": "judged: the findings are there. /api/v1/fleet works them out",
+    "required": ["schema_version", "node", "judged", "findings", "series", "sessions"], "properties": {
+    "schema_version": {"type": "integer"}, "node": {"type": "string"}, "judged": {"type": "boolean"}, "findings": {"type": "array", "items": {"type": "object"}},
     "series": {"type": "array", "items": {"type": "object", "required": ["metric", "values"]}},
     "sessions": {"type": "array", "items": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"},
       "command": {"type": "string", "description": "of a session in the fleet's engine only: what explains it"}}}}}},

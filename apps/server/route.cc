@@ -124,11 +124,14 @@ tl::expected<Fields, Response> body_parameters(const Route& route, const Request
     const Json single = Json::array({value});
     const auto known = std::find_if(route.parameters.begin(), route.parameters.end(),
                                     [&name = name](const auto& one) { return one.name == name; });
-    const bool list = value.is_array() && known != route.parameters.end() && known->repeatable;
+    if (known == route.parameters.end())
+      return tl::unexpected(refusal(400, "unknown parameter '" + name + "'", "see /api/v1/openapi.json"));
+    const bool list = value.is_array() && known->repeatable;
     for (const Json& one : list ? value.items() : single.items()) {
       if (one.is_null() || one.is_array() || one.is_object() || given.size() == kMaxParameters)
-        return tl::unexpected(refusal(400, "invalid value for '" + name + "'"));
-      if (!one.is_string() && known != route.parameters.end() && known->kind == Kind::text)
+        return tl::unexpected(refusal(400, "invalid value for '" + name + "': expected a string, a number or a boolean" +
+                                               (known->repeatable ? ", or a list of them" : "")));
+      if (!one.is_string() && known->kind == Kind::text)
         return tl::unexpected(refusal(400, "invalid value for '" + name + "': expected a JSON string"));
       given.emplace_back(name, text_of(one));
     }

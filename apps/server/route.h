@@ -75,9 +75,9 @@ struct Call {
 using Handler = core::Result<Response> (*)(const Call& call, const Site& site);
 
 // Slow handlers have a worker of their own, so that lists stay fast while a report is made; so have queries, which may take all
-// the time that they are given, two at a time. A stream has no handler: its connection goes to the feed. Neither has an upload:
-// its body goes to a file (reception.h), its parameters are in the query.
-enum class Lane : std::uint8_t { quick, slow, query, stream, upload };
+// the time that they are given, two at a time, and the analysis of a fleet. A stream has no handler: its connection goes to the
+// feed. Neither has an upload: its body goes to a file (reception.h), its parameters are in the query.
+enum class Lane : std::uint8_t { quick, slow, query, fleet, stream, upload };
 
 struct Route {
   std::string_view method;   // GET (HEAD too), POST or PUT; the latter with a JSON object as body, or a file

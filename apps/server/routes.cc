@@ -192,7 +192,7 @@ std::vector<Route> added_routes() {
        false,
        &get_device},
       {"GET", "/api/v1/fleet", "Nodes, findings and stragglers of the fleet, as 'aaco fleet status' and 'health --json'",
-       kFleetAsked, "Fleet", Lane::slow, false, &get_fleet},
+       kFleetAsked, "Fleet", Lane::fleet, false, &get_fleet},
       {"GET", "/api/v1/fleet/heat", "One metric of all nodes over time", kHeatAsked, "FleetHeat", Lane::slow, false,
        &get_fleet_heat},
       {"GET", "/api/v1/fleet/nodes/{node}", "One node: findings, metrics over time, sessions", kFleetAsked, "FleetNode",

@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -22,6 +23,9 @@ using asio::ip::tcp;
 
 constexpr std::chrono::milliseconds kStopPeriod{100};  // how often a wish to stop is seen
 constexpr std::chrono::seconds kGrace{10};             // for answers that are being written
+
+// A job that outlives this process would else keep the port, and connections of clients.
+void keep_from_children(int socket) { (void)::fcntl(socket, F_SETFD, FD_CLOEXEC); }
 
 class WebServer final : public Server {
  public:
@@ -49,6 +53,7 @@ class WebServer final : public Server {
     acceptor_.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (!acceptor_.is_open()) return;
       if (error) return retry_accept();  // such as too many open files
+      keep_from_children(socket.native_handle());
       if (hub_->connections() >= kMaxConnections)
         hub_->count_refused_connection();
       else
@@ -111,6 +116,7 @@ core::Result<tcp::acceptor> bind(const ServeRequest& request, asio::io_context& 
   const tcp::endpoint end(address, request.port);
   tcp::acceptor acceptor(io);
   acceptor.open(end.protocol(), error);
+  if (!error) keep_from_children(acceptor.native_handle());
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) acceptor.bind(end, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);

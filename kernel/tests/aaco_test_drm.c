@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/seq_file.h>
+#include <linux/version.h>
 #include <drm/drm_device.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -31,7 +32,9 @@ static const struct drm_driver test_driver = {
 	.driver_features = DRIVER_RENDER,
 	.name = "aaco_test",
 	.desc = "a device for the tests of aaco",
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 	.date = "20260101",
+#endif
 	.major = 1,
 	.fops = &test_operations,
 };

@@ -77,6 +77,7 @@ def prompt_terms(estimate):
 class Point:
     def __init__(self, row, estimate):
         self.row, self.model, self.device, self.stack = row, row["model"], row["device"], row["framework"]
+        self.version = row["framework_version"]
         self.terms = [estimate["terms"]["output_token_ns"][name] / 1e9 for name in PRIOR]
         self.seconds = float(row["tpot_ms"]) / 1e3
         self.first_seconds = float(row["ttft_ms"]) / 1e3
@@ -210,6 +211,26 @@ def score(points, samples, prior, title, stacks=False):
     return mean
 
 
+def score_versions(points, samples, prior):
+    """Errors by stack and version, whole models held out: (stack, version) -> (points, mean error)."""
+    groups = {}
+    for held in sorted({point.model for point in points}):
+        coefficients = fit([one for one in samples if one[0] != held], prior)
+        for point, sample in zip(points, samples):
+            if point.model == held:
+                share = math.exp(-residuals([sample], coefficients)[0]) - 1
+                groups.setdefault((point.stack, point.version), {}).setdefault((point.model, point.device[:4]), []).append(share)
+    print("time per output token by stack and version: whole models held out")
+    found = {}
+    for (stack, version), models in sorted(groups.items()):
+        for (model, device), shares in sorted(models.items()):
+            print(f"  {stack:7} {version or 'not recorded':16} {model:24} {device:5} {len(shares):4} points"
+                  f"  error {100 * sum(map(abs, shares)) / len(shares):4.1f} %  bias {100 * sum(shares) / len(shares):+5.1f} %")
+        everything = [share for shares in models.values() for share in shares]
+        found[stack, version] = (len(everything), sum(map(abs, everything)) / len(everything))
+    return found
+
+
 def score_devices(points, samples, prior):
     """One device's rows from the other's fit, over all models; the ratio to the error within."""
     print("one device held out")
@@ -222,7 +243,7 @@ def score_devices(points, samples, prior):
         print(f"  {held:24} {len(values):6} points  error {100 * sum(abs(math.exp(-v) - 1) for v in values) / len(values):.1f} %")
 
 
-def write_rules(path, points, coefficients, first, bounds, first_bounds, mean, digest, ratios):
+def write_rules(path, points, coefficients, first, bounds, first_bounds, mean, digest, ratios, versions):
     with open(path) as file:
         text = file.read()
     spreads = {}
@@ -245,6 +266,9 @@ def write_rules(path, points, coefficients, first, bounds, first_bounds, mean, d
         spread = abs(sum(values) / len(values))
         text = re.sub(rf"(name: {stack},.*?spread: )[0-9.]+", rf"\g<1>{spread:.3f}", text)
         text = re.sub(rf"(name: {stack},.*?first_token_ratio: )[0-9.]+", rf"\g<1>{ratios.get(stack, 1):.3f}", text)
+    lines = "".join(f'  - {{stack: {stack}, version: "{version}", points: {count}, error: {error:.3f}}}\n'
+                    for (stack, version), (count, error) in sorted(versions.items()))
+    text = re.sub(r"^versions:\n(  - .*\n)*", "versions:\n" + lines, text, count=1, flags=re.M)
     with open(path, "w") as file:
         file.write(text)
     print(f"wrote {path}")
@@ -276,6 +300,7 @@ def main():
     samples = [(point.model, point.terms, point.seconds) for point in points]
     mean = score(points, samples, prior, "time per output token")
     score_devices(points, samples, prior)
+    versions = score_versions(points, samples, prior)
     coefficients = fit(samples, prior)
     firsts = [point for point in points if point.first_seconds * 1e3 <= KEPT_TTFT_MS]
     first_samples = [(point.model, point.first_terms(coefficients), point.first_seconds) for point in firsts]
@@ -290,7 +315,7 @@ def main():
     ratios = stack_ratios(firsts, first_samples, fit(first_samples, first_prior))
     first_samples = with_ratios(firsts, first_samples, ratios)
     write_rules(options.rules, points, coefficients, fit(first_samples, first_prior), quantiles(held_residuals(samples, prior), count),
-                quantiles(held_residuals(first_samples, first_prior), count), mean, digest, ratios)
+                quantiles(held_residuals(first_samples, first_prior), count), mean, digest, ratios, versions)
     return 0
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Records GPU events by eBPF in a virtual machine (QEMU without KVM) on Debian's own kernel.
 
-    scripts/proofs/drm_events.py [--headers FOLDER] [--images FOLDER] [--log FILE]
+    scripts/proofs/drm_events.py [--headers FOLDER] [--images FOLDER] [--root FOLDER] [--log FILE]
 
-`aaco record --ebpf` watches a program that makes, uses and frees 20 buffers of QEMU's display (the kernel's driver bochs: GEM and TTM)
+`aaco record --ebpf` watches a program that makes, uses and frees 20 buffers of QEMU's display (the kernel's driver bochs or qxl: GEM and TTM)
 and runs 20 jobs of 5 ms on a test driver of the DRM scheduler (kernel/tests/sched), waiting for the fence of each. Every one must be in
 the session. Takes AACO as the program, build/release/bin/aaco if it is not set. Exit code 77: QEMU, the headers or the image is missing.
 """
@@ -27,14 +27,14 @@ Skipped = module_proof.Skipped
 
 def with_needs(drivers, wanted):
     """The files of the kernel's modules and of what they need, those first."""
-    found = {path.name.split('.')[0].replace('-', '_'): path for path in drivers.rglob('*.ko')}
+    found = {path.name.split('.')[0].replace('-', '_'): path for path in drivers.rglob('*.ko*')}
     order = []
 
     def add(name):
         path = found.get(name)
         if path is None or path in order:
             return
-        needs = re.search(rb'depends=([\w,-]*)', path.read_bytes())
+        needs = re.search(rb'depends=([\w,-]*)', module_proof.read_module(path))
         for need in needs.group(1).decode().split(',') if needs else []:
             add(need.replace('-', '_'))
         order.append(path)
@@ -46,6 +46,16 @@ def with_needs(drivers, wanted):
     return order
 
 
+def display_driver(drivers):
+    """A display of QEMU whose driver has TTM buffers: bochs (6.1), or qxl where bochs has none (7.2) (Debian: qemu-system-modules-spice)."""
+    bochs = with_needs(drivers, ['bochs'])
+    if any(path.name.startswith(('ttm.', 'drm_vram_helper.')) for path in bochs):
+        return 'bochs', 'std'
+    if 'qxl' not in module_proof.run(['qemu-system-x86_64', '-vga', 'help']).stdout:
+        raise Skipped('QEMU has no qxl display (apt install qemu-system-modules-spice), and bochs has no TTM buffers in this kernel')
+    return 'qxl', 'qxl'
+
+
 def libraries(program):
     """Shared libraries of a program by the path that the guest finds them at."""
     ran = module_proof.run(['ldd', program])
@@ -53,12 +63,9 @@ def libraries(program):
     return {(path.lstrip('/') if not name else f'lib/{name}'): pathlib.Path(path) for name, path in pairs}
 
 
-def build(headers, folder):
-    shutil.copytree(ROOT / 'kernel/tests/sched', folder)
-    built = module_proof.run(['make', '-s', '-C', headers, f'M={folder}', 'W=1', 'KCFLAGS=-Werror', 'modules'])
-    if built.returncode:
-        raise RuntimeError((built.stdout + built.stderr)[-2000:])
-    uapi = sorted(pathlib.Path('/usr/src').glob(headers.name.replace('-amd64', '-common')))
+def build(headers, folder, root=None):
+    module_proof.make_modules(headers, ROOT / 'kernel/tests/sched', folder, [['-C', '{headers}', 'M={folder}', 'W=1', 'KCFLAGS=-Werror', 'modules']], root)
+    uapi = sorted(headers.parent.glob(headers.name.replace('-amd64', '-common')))
     made = module_proof.run(['gcc', '-O2', '-static', '-w', '-D__user=', *(f'-idirafter{path}/include/uapi' for path in uapi), '-o', folder / 'init',
                              folder / 'guest_drm.c'])
     if made.returncode:
@@ -78,11 +85,11 @@ def archive(files):
     return bytes(out)
 
 
-def boot(kernel, files, folder):
+def boot(kernel, files, folder, display):
     (folder / 'initrd').write_bytes(archive(files))
     began = time.monotonic()
     ran = subprocess.run(['qemu-system-x86_64', '-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', '2048', '-display', 'none', '-vga',
-                          'std', '-serial', 'stdio', '-monitor', 'none', '-no-reboot', '-nic', 'none', '-kernel', str(kernel), '-initrd',
+                          display, '-serial', 'stdio', '-monitor', 'none', '-no-reboot', '-nic', 'none', '-kernel', str(kernel), '-initrd',
                           str(folder / 'initrd'), '-append', 'console=ttyS0 quiet panic=-1'],
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900, check=False)
     return ran.stdout.decode(errors='replace').replace('\r', ''), time.monotonic() - began
@@ -121,18 +128,18 @@ def measure(options, folder):
     if not aaco.exists():
         raise Skipped(f'{aaco} is not built')
     seen = []
-    for headers in module_proof.header_folders(options.headers):
+    for headers in module_proof.header_folders(options.headers, options.root):
         version = headers.name.removeprefix('linux-headers-')
         built = folder / version
-        build(headers, built)
-        kernel, _, _ = module_proof.image(options.images, version, folder)
-        drivers = kernel.parents[1] / f'lib/modules/{version}/kernel/drivers'
-        modules = [*with_needs(drivers, ['bochs', 'gpu_sched']), built / 'aaco_test_sched.ko']
-        files = {'init': built / 'init', 'work': built / 'init', 'aaco': aaco} | libraries(aaco) | {path.name: path for path in modules}
-        contents = {name: path.read_bytes() for name, path in files.items()}
+        build(headers, built, options.root)
+        kernel, drivers, _ = module_proof.image(options.images, version, folder, options.root)
+        driver, display = display_driver(drivers)
+        modules = [*with_needs(drivers, [driver, 'gpu_sched']), built / 'aaco_test_sched.ko']
+        files = {'init': built / 'init', 'work': built / 'init', 'aaco': aaco} | libraries(aaco)
+        contents = {name: path.read_bytes() for name, path in files.items()} | {path.name.removesuffix('.xz'): module_proof.read_module(path) for path in modules}
         contents |= {f'share/aaco/{path.relative_to(ROOT)}': path.read_bytes() for path in (ROOT / 'data').rglob('*') if path.is_file()}
-        contents['modules.txt'] = ''.join(f'/{path.name}\n' for path in modules).encode()
-        log, seconds = boot(kernel, contents, built)
+        contents['modules.txt'] = ''.join(f'/{path.name.removesuffix(".xz")}\n' for path in modules).encode()
+        log, seconds = boot(kernel, contents, built, display)
         if options.log:
             pathlib.Path(f'{options.log}.{version}').write_text(log)
         rows, wrong = judge(log)

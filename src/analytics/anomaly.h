@@ -38,7 +38,8 @@ struct Thresholds {
 };
 
 // Slow iterations, adjacent ones merged into one spike, and level shifts. Rows of one phase in time order.
-std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, const Thresholds& thresholds = {});
+std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, const Thresholds& thresholds = {},
+                                   std::string_view unit = "iteration");
 
 // Blocks of the measuring loop in which a kernel counter (waits, faults, switches, interrupts ...) stands out from the
 // other blocks; needs five.

@@ -51,6 +51,7 @@ struct Load {
   std::map<std::string, std::int64_t> failures;  // by kind
   std::map<std::string, std::string> examples;   // a message of each kind
   std::int64_t without_output = 0;               // complete, and not one token
+  std::int64_t several_chunks = 0, at_once = 0;  // complete with several chunks, and all of them in one read of these
   std::vector<double> ttft_values;               // ascending, ns
   // Of the complete requests with a first token: those that opened a connection, and TTFT of the others.
   struct Opened {
@@ -89,6 +90,12 @@ struct Load {
   std::optional<double> goodput_per_second, good_ratio;  // requests that keep the SLO; failures keep none
 };
 
+// Most answers of several chunks came in one piece: they were held back, by the server or by something before it, until they were
+// whole. Their first tokens are not those of the server, and no time per token is known.
+bool is_buffered(const Load& load);
+inline constexpr double kBuffered = 0.9;  // of the responses with several chunks
+inline constexpr std::int64_t kFewestBuffered = 5;
+
 // Rows of one load level, of phase measure.
 Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
                   const trace::NameTable& names, const Slo& slo);
@@ -100,8 +107,10 @@ std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, 
 // The client's own state within a level.
 struct OwnState {
   std::vector<double> loop_lag_ns, cpu_ratio, run_queue_ratio;
-  std::vector<double> write_wait_ns, tls_record_wait_ns, tls_own_ns, event_own_ns,
-      gap_own_ns;  // of sockets (serving::SocketWaits)
+  std::vector<double> write_wait_ns, tls_record_wait_ns, tls_own_ns;  // of sockets (serving::SocketWaits)
+  // Of events that the client read and parsed, until the first token and after it: every one of kLagFloorNs or longer, and the
+  // longest of windows without one.
+  std::vector<double> event_own_ns, gap_own_ns;
 };
 OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                    std::int64_t to_ns);
@@ -109,16 +118,19 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
 // Whether the client could have moved a result by more than its interval.
 struct OwnLimit {
   bool limited = false;
+  bool saturated = false;            // it had no CPU time left, or the load was above its ceiling; otherwise it was only late
   std::vector<std::string> reasons;  // a sentence each
   std::optional<double> cpu_ratio, run_queue_ratio, loop_lag_p50_ns, loop_lag_p99_ns;
   std::optional<double> event_own_max_ns;    // the longest that it read and parsed one event
-  std::optional<double> vouched_per_second;  // requests per second for which the client had room
+  std::optional<double> vouched_per_second;  // requests per second for which the client had room; empty: it lacked a CPU
 };
 inline constexpr double kBusyClient = 0.9;      // share of time on or waiting for a CPU above which the loop has no room left
 inline constexpr double kVouchedClient = 0.7;   // and up to which it has
 inline constexpr double kStarvedClient = 0.05;  // share of time waiting for a CPU from which a client that waits longer than it
                                                 // runs is starved: what its lag added to the gaps between chunks counts too
 OwnLimit judge_client(const Load& load, const OwnState& state);
+// "the client was the bottleneck", or that its own delay may have moved results. Of one that was limited.
+std::string_view verdict_of(const OwnLimit& client);
 
 // The server within a level: its process, where it runs on this machine and was sampled, and what it says of itself at /metrics.
 struct ServerState {
@@ -153,7 +165,8 @@ std::optional<PrefillStalls> prefill_stalls(std::span<const trace::LlmRequestRow
 // Prefills of other requests made tokens slow: the slow gaps have one far more often than chance and the other gaps.
 bool stalls_tokens(const PrefillStalls& stalls);
 
-// Why the server was slow, a sentence each, and only with evidence. None where the client was the bottleneck.
+// Why the server was slow, a sentence each, and only with evidence. Where the client was the bottleneck, none; where it was only
+// late, what that cannot have caused: what the server says of itself, and stalls of kFarBeyondLag times the client's lag.
 struct ServerCause {
   std::string id, text, remedy;  // cpu_wait, throttled, queue, kv_cache, prefill
 };
@@ -162,6 +175,7 @@ std::vector<ServerCause> server_causes(const ServerState& server, const std::opt
 // Beside a client that was the bottleneck: that the server waited for a CPU or was throttled too. Empty: it was not, or the
 // client was not.
 std::string undecided_of(const ServerState& server, const OwnLimit& client);
+inline constexpr double kFarBeyondLag = 3;
 inline constexpr double kServerWaits = 0.4;       // waiting for a CPU per waiting and running
 inline constexpr double kServerWaitFloor = 0.15;  // and per time
 inline constexpr double kServerThrottled = 0.05;
@@ -179,6 +193,7 @@ trace::Metrics metrics_of(const Load& load, const OwnLimit& client);
 
 // "holds 12.0 requests/s at TTFT P99 180 ms", for a person.
 std::string sentence_of(const Load& load, const Slo& slo);
+inline constexpr double kBehindSchedule = 0.05;  // of the rate due; a throughput less than that is told beside it
 
 // Among levels in rising order of load, as indices that are empty where there is none: the last level that keeps the SLO, and the
 // knee. It is the last level before requests queue: the median TTFT is longer than at the lowest level by more than `kQueueShare`

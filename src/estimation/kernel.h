@@ -57,7 +57,7 @@ struct ExpertsShape {
   bool operator==(const ExpertsShape&) const = default;
 };
 
-// What tokens that choose evenly bring to a rank.
+// What tokens bring to a rank: that choose evenly, or by a power law to the busiest.
 struct ExpertLoad {
   double visits = 0;   // rows of all experts together
   double experts = 0;  // with at least one row, expected

@@ -11,6 +11,7 @@
 #include "core/result.h"
 #include "estimation/analysis.h"
 #include "estimation/decoder.h"
+#include "estimation/expert_routing.h"
 #include "hardware/device.h"
 
 // Language models as serving stacks run them: fused attention on a paged cache in place, grouped queries shared, residual and
@@ -49,6 +50,14 @@ struct ServingStack {
   bool operator==(const ServingStack&) const = default;
 };
 
+// Fitted points of one version of a stack.
+struct StackVersion {
+  std::string stack, version;  // empty version: not recorded
+  std::int64_t points = 0;
+  double error = 0;  // mean, their models held out
+  bool operator==(const StackVersion&) const = default;
+};
+
 // Share of the peak that large products of a vendor's libraries reach in a type.
 struct AchievedRate {
   std::string vendor, type;  // empty vendor or type: any other
@@ -74,6 +83,7 @@ struct ServingRules {
   std::int64_t node_gpus = 8;                        // GPUs with direct links
   double network_bytes_per_s = 0;                    // of one GPU to those of other nodes
   std::vector<ServingStack> stacks;
+  std::vector<StackVersion> versions;
   [[nodiscard]] core::Result<const ServingStack*> stack(std::string_view name) const;
   [[nodiscard]] bool saw_device(std::string_view id) const;
   [[nodiscard]] bool saw_type(std::string_view type) const;
@@ -102,6 +112,7 @@ struct ServingRequest {
   ServingLoad load;
   std::string weight_type, cache_type;  // empty: as published; the stack's usual one
   std::string stack;                    // empty: the points of all stacks
+  ExpertRouting routing;                // of tokens to experts
 };
 
 // Work of one class in one step on one GPU.
@@ -117,7 +128,8 @@ inline constexpr std::size_t kWorkClasses = 5;
 std::string_view to_string(WorkClass kind);
 struct StepWork {
   std::array<ClassWork, kWorkClasses> classes{};
-  double messages = 0;  // latencies of collectives
+  double messages = 0;          // latencies of collectives
+  double expert_imbalance = 1;  // visits of the experts of the busiest GPU over the mean
   ClassWork& operator[](WorkClass kind) { return classes[static_cast<std::size_t>(kind)]; }
   const ClassWork& operator[](WorkClass kind) const { return classes[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] ClassWork total() const;
@@ -135,11 +147,12 @@ struct ServingMemory {
 
 struct ServingEstimate {
   std::string model, device_id, device_name, stack, weight_type, expert_type, cache_type;
+  ExpertRouting routing;
   ParallelPlan plan;
   ServingLoad load;    // its concurrency is what is in flight, by Little's law where a rate was asked for
   double running = 0;  // sequences of one replica that fit its cache at a time
   ServingMemory memory;
-  StepWork decode, prefill;                   // one step of `running` sequences; one prompt; on one GPU
+  StepWork decode, prefill;                   // one step of `running` sequences; one prompt; on the busiest GPU
   std::array<double, kServingTerms> terms{};  // at the specification's rates
   std::array<double, kFirstTokenTerms> first_token_terms{};
   Estimate first_token, output_token, request;  // ns

@@ -53,7 +53,7 @@ const Function* find_recorded(std::string_view name) {
   return found == std::end(kFunctions) ? nullptr : found;
 }
 
-CallRows::CallRows(trace::Sink& sink) : sink_(sink) {
+CallRows::CallRows(trace::Sink& sink, bool numbered) : sink_(sink), numbered_(numbered) {
   for (const Function& function : kFunctions) {
     names_.push_back(sink.name(function.name));
     domains_.push_back(sink.name(domain_of(function.group)));
@@ -132,6 +132,7 @@ void CallRows::call(std::int32_t process_id, std::int32_t thread_id, const wire:
   row.start_ns = start_ns;
   row.end_ns = std::max(start_ns, end_ns);
   row.arguments = arguments_of(process_id, function, record);
+  if (numbered_) row.correlation_id = ++calls_;
   sink_.add(row);
 }
 

@@ -23,7 +23,8 @@ struct Allocations {
 // Records of calls -> rows of api_calls. Names of kernels are remembered, so text() comes before the calls that use them.
 class CallRows {
  public:
-  explicit CallRows(trace::Sink& sink);
+  // `numbered`: each call gets a correlation id of its own, from 1, for kernels to be joined to it.
+  explicit CallRows(trace::Sink& sink, bool numbered = false);
 
   void text(std::int32_t process_id, const wire::Record& record);
   void call(std::int32_t process_id, std::int32_t thread_id, const wire::Record& record, std::int64_t start_ns,
@@ -39,6 +40,8 @@ class CallRows {
   static constexpr std::size_t kMaxTexts = 200'000;       // different arguments; those beyond are left out of the rows
   static constexpr std::size_t kMaxPointers = 5'000'000;  // live allocations
   trace::Sink& sink_;
+  bool numbered_;
+  std::uint64_t calls_ = 0;
   std::vector<trace::NameId> names_;  // by function
   std::vector<trace::NameId> domains_;
   std::unordered_map<std::string, trace::NameId> arguments_;

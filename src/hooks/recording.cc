@@ -63,6 +63,7 @@ struct Recording::State {
   std::string folder;
   wire::Control* control = nullptr;
   std::uint32_t groups = 0;
+  bool number_calls = false;
   std::string library;
   ClockMap clock;
   std::map<std::string, RingReader> rings;
@@ -78,6 +79,8 @@ struct Recording::State {
   std::set<std::int32_t> processes;
   std::set<std::uint32_t> images;  // places in the control's process_ids: a process that calls exec has several
   std::set<std::string> static_programs;
+  std::optional<std::int64_t> paused_since_ns;
+  std::int64_t paused_ns = 0;
 
   void tick() {
     const std::int64_t before = core::monotonic_ns();
@@ -114,6 +117,7 @@ core::Result<std::unique_ptr<Recording>> Recording::begin(const RecordingOptions
   state->folder = name;
   state->library = options.library;
   state->groups = groups_of(options.with_libraries);
+  state->number_calls = options.number_calls;
   const std::string path = core::join_path(name, wire::kControlFile);
   const core::FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   void* address = MAP_FAILED;
@@ -147,12 +151,15 @@ Recording::~Recording() {
 }
 
 void Recording::set_enabled(bool enabled) {
+  const std::int64_t now = core::monotonic_ns();
+  if (enabled && state_->paused_since_ns) state_->paused_ns += now - *std::exchange(state_->paused_since_ns, std::nullopt);
+  if (!enabled && !state_->paused_since_ns) state_->paused_since_ns = now;
   std::atomic_ref<std::uint32_t>(state_->control->enabled).store(enabled ? state_->groups : 0);
 }
 
 void Recording::pass(trace::Sink& sink, bool last) {
   State& state = *state_;
-  if (!state.rows) state.rows.emplace(sink);
+  if (!state.rows) state.rows.emplace(sink, state.number_calls);
   state.tick();
   std::vector<State::Call> ready = std::exchange(state.pending, {});
   if (const auto files = core::list_directory(state.folder))
@@ -215,6 +222,25 @@ void Recording::warn(Findings& findings, std::int64_t process_id) const {
         "dlmopen opened " + std::to_string(state.control->namespaces) +
             " libraries in separate namespaces: their calls were not recorded",
         "");
+  const auto running = std::count_if(state.processes.begin(), state.processes.end(), [process_id](std::int32_t process) {
+    return process != process_id && ::kill(process, 0) == 0;
+  });
+  if (running > 0)
+    add("hooks.still_running",
+        std::to_string(running) + " child processes were still running at the end: their later calls were not recorded",
+        "let the command wait for them");
+  const std::int64_t paused_ns =
+      state.paused_ns + (state.paused_since_ns ? core::monotonic_ns() - *state.paused_since_ns : std::int64_t{0});
+  if (paused_ns > 0)
+    add("hooks.paused",
+        "recording was paused for " + core::format_duration(static_cast<double>(paused_ns)) +
+            ": calls during that time were not recorded, and counts and idle times are incomplete",
+        "");
+  if (state.control->deep_bound > 0)
+    add("hooks.deep_binding",
+        std::to_string(state.control->deep_bound) +
+            " libraries were opened with RTLD_DEEPBIND: some of the calls that they make by symbol were not recorded",
+        "open them without RTLD_DEEPBIND");
   if (state.control->rings_refused > 0)
     add("hooks.no_ring", "there was no memory for the calls of " + std::to_string(state.control->rings_refused) + " threads",
         "free memory in /dev/shm, or raise the limit on open files and file sizes");

@@ -19,6 +19,7 @@ namespace aaco::hooks {
 struct RecordingOptions {
   std::string library;              // the preloaded library's file
   bool with_libraries = false;      // BLAS, DNN and collective libraries, too
+  bool number_calls = false;        // rows get correlation ids
   std::string folder = "/dev/shm";  // where the rings are: memory; each recording has a folder of its own there
 };
 

@@ -57,7 +57,9 @@ class HookedProgram : public testing::Test {
   }
   void TearDown() override { (void)core::remove_tree(folder_); }
 
-  core::Result<std::unique_ptr<Recording>> begin() const { return Recording::begin({AACO_HOOKS_PRELOAD, false, folder_}, {}); }
+  core::Result<std::unique_ptr<Recording>> begin() const {
+    return Recording::begin({AACO_HOOKS_PRELOAD, false, false, folder_}, {});
+  }
   core::Command command(const Recording& recording, const std::vector<std::string>& arguments, const char* program) const {
     core::Command out{.arguments = {std::string(AACO_HOOKS_STANDS) + "/" + program}};
     out.arguments.insert(out.arguments.end(), arguments.begin(), arguments.end());
@@ -283,12 +285,12 @@ TEST_F(HookedProgram, AControlFileOfAnotherVersionIsIgnored) {
 }
 
 TEST(Recording, NeedsTheLibrary) {
-  const auto recording = Recording::begin({"/nowhere/libaaco_hooks.so", false, testing::TempDir()}, {});
+  const auto recording = Recording::begin({"/nowhere/libaaco_hooks.so", false, false, testing::TempDir()}, {});
   ASSERT_FALSE(recording);
   EXPECT_EQ(recording.error().code, core::ErrorCode::unsupported);
 }
 TEST(Recording, NeedsAFolder) {
-  const auto recording = Recording::begin({"/proc/self/exe", false, "/proc"}, {});
+  const auto recording = Recording::begin({"/proc/self/exe", false, false, "/proc"}, {});
   ASSERT_FALSE(recording);
 }
 

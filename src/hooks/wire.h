@@ -8,7 +8,7 @@
 namespace aaco::hooks::wire {
 
 inline constexpr std::uint32_t kMagic = 0x4b4f4841;  // "AHOK"
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t kHeaderBytes = 4096;
 inline constexpr std::uint32_t kMinRecords = 1024, kMaxRecords = 65536;  // of a ring, powers of two
 // Records of a ring that only signal handlers use: one that interrupts the writing of the last free record finds room.
@@ -64,7 +64,8 @@ struct Control {
   std::uint32_t rings_refused;
   std::uint32_t namespaces;  // opened by dlmopen: no preloaded library is in them
   std::uint32_t processes;   // that ever loaded the library; those beyond kMaxProcesses are only counted
-  char reserved2[36];
+  std::uint32_t deep_bound;  // libraries opened with RTLD_DEEPBIND: they find their own runtime first
+  char reserved2[32];
   std::int32_t process_ids[kMaxProcesses];  // 0: not there yet
 };
 

@@ -13,7 +13,8 @@ Json to_json(const Llm::Level& level) {
   if (level.retries > 0) out.set("retries", level.retries);
   if (level.usage_rejected > 0) out.set("usage_rejected", level.usage_rejected);
   out.set("metrics", trace::to_json(level.metrics));
-  if (!level.client_limit.empty()) out.set("client_limit", Json::texts(level.client_limit));
+  if (!level.client_limit.empty())
+    out.set("client_limit", Json::texts(level.client_limit)).set("client_verdict", level.client_verdict);
   out.set_if("vouched_per_second", level.vouched_per_second);
   if (!level.handshakes.empty()) out.set("handshakes", level.handshakes);
   if (!level.connection_waits.empty()) out.set("connection_waits", Json::texts(level.connection_waits));

@@ -23,7 +23,8 @@ struct Llm {
     std::int64_t retries = 0, usage_rejected = 0;  // responses whose usage is impossible
     std::vector<std::pair<std::string, std::int64_t>> failures;
     trace::Metrics metrics;                                         // llm.*
-    std::vector<std::string> client_limit;                          // why the client was the bottleneck; empty: it was not
+    std::vector<std::string> client_limit;                          // why the client may have moved results; empty: it did not
+    std::string client_verdict;                                     // of such a client, as analytics::llm::verdict_of has it
     std::optional<double> vouched_per_second;                       // then: the rate it can vouch for
     std::string handshakes;                                         // of TLS, a sentence; empty: none
     std::vector<std::string> connection_waits;                      // results that waits of connections moved, a sentence each

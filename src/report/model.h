@@ -149,6 +149,7 @@ struct ReportModel {
   std::vector<TimeShare> operators;  // by operator type
   std::vector<TimeShare> nodes;      // by node, largest first
   std::vector<TimeShare> kernels;    // GPU kernels, largest first
+  std::string lost_time;             // of a run's calls, to what is not its own work: "48 % of it is ..."; empty: none known
   std::vector<Statement> why;
   std::string why_cause;  // of the first: ": CAUSE (SHARE of the trace)"; empty: not known
   std::vector<Statement> advice;

@@ -42,7 +42,10 @@ struct Paper {
   std::vector<PaperCurve> curves = {};
 };
 
-std::string paper_text(const Paper& paper);
+// Lines of at most `width` columns, for pipes and files 100: texts wrap, long names lose their middle, and tables that are wider
+// continue below with their first column.
+inline constexpr int kTextWidth = 100;
+std::string paper_text(const Paper& paper, int width = kTextWidth);
 std::string paper_markdown(const Paper& paper);
 // One self-contained page that opens without a network, in dark and light.
 std::string paper_html(const Paper& paper);

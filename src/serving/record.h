@@ -57,15 +57,24 @@ struct ChunkRecord {
   ChunkKind kind = ChunkKind::other;
 };
 
+// An event that the client reads and parses for this long may move a result (analytics::llm::kLagFloorNs).
+inline constexpr std::int64_t kLongEventNs = 500'000;
+
 // The longest waits of the client's sockets within a window; empty: there was none, or the kernel does not tell.
 struct SocketWaits {
   std::optional<std::int64_t> read_lag_ns;    // bytes waited in the kernel until they were read
   std::optional<std::int64_t> write_wait_ns;  // a request waited for room in the socket
   std::optional<std::int64_t> tls_record_ns;  // a part of a TLS record waited for its end
-  // The client read and parsed one event, from its first byte to its end: until the first token, and after it.
-  std::optional<std::int64_t> event_own_ns, gap_own_ns;
+  // The client read and parsed one event, from its first byte to its end: until the first token, and after it. Each of those of
+  // kLongEventNs or longer, of which one thread has time for 2,000 a second; where there is none, the longest.
+  std::vector<std::int64_t> event_own_ns, gap_own_ns;
   std::optional<std::int64_t> tls_own_ns;  // of a handshake: the server's bytes in the kernel, and the client's computing
 };
+
+// Adds an event to those of a window, as SocketWaits keeps them.
+void add_own_event(std::vector<std::int64_t>& events, std::int64_t ns);
+// Adds the waits of a window to those of another.
+void add_waits(SocketWaits& waits, const SocketWaits& more);
 
 // The client's own state over one window of the load.
 struct ClientSample {

@@ -73,8 +73,8 @@ void write_samples(const StageOutcome& stage, trace::Sink& sink) {
     add_wait("client.read_lag_ns", sample.waits.read_lag_ns);
     add_wait("client.write_wait_ns", sample.waits.write_wait_ns);
     add_wait("client.tls_record_wait_ns", sample.waits.tls_record_ns);
-    add_wait("client.event_own_ns", sample.waits.event_own_ns);
-    add_wait("client.gap_own_ns", sample.waits.gap_own_ns);
+    for (const std::int64_t ns : sample.waits.event_own_ns) add_wait("client.event_own_ns", ns);
+    for (const std::int64_t ns : sample.waits.gap_own_ns) add_wait("client.gap_own_ns", ns);
     add_wait("client.tls_own_ns", sample.waits.tls_own_ns);
     add(sample.time_ns, "client.cpu_ratio", static_cast<double>(sample.cpu_ns) / window);
     if (sample.run_queue_ns) add(sample.time_ns, "client.run_queue_ratio", static_cast<double>(*sample.run_queue_ns) / window);

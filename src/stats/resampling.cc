@@ -12,7 +12,10 @@
 namespace aaco::stats {
 namespace {
 
-constexpr std::int64_t kFewestInner = 200;          // resamples of one session
+constexpr std::int64_t kFewestInner = 200;  // resamples of one session
+// Blocks that one resample draws at most. Blocks longer than the correlation asks for keep it as well; what they cost is
+// precision of the variance, a relative deviation of sqrt(2 / blocks): 2 % here.
+constexpr std::int64_t kMaxBlocks = 4'000;
 constexpr std::int64_t kInnerBudget = 200'000'000;  // values drawn for one session, so that long series stay cheap
 
 // The sessions of a side: their logs, and how each moves when its iterations are resampled.
@@ -27,7 +30,8 @@ struct Sessions {
 std::vector<double> resample_blocks(std::span<const double> series, double effective, StatisticChoice choice,
                                     std::int64_t replicates, core::Random& random) {
   const double time = static_cast<double>(series.size()) / effective;
-  const std::int64_t block = block_length(static_cast<std::int64_t>(series.size()), time);
+  const auto count = static_cast<std::int64_t>(series.size());
+  const std::int64_t block = std::max(block_length(count, time), (count + kMaxBlocks - 1) / kMaxBlocks);
   BlockResampler resampler(series, choice);
   std::vector<double> result;
   result.reserve(static_cast<std::size_t>(replicates));

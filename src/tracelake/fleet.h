@@ -52,8 +52,8 @@ class FleetSource {
                                 const std::function<std::size_t(std::string_view node)>& place, std::span<FleetRows> outs) = 0;
   // SHA-256 of the files, in the order of their names. Fails with unsupported where the source has none.
   virtual core::Result<std::string> content_hash() = 0;
-  // Names of all nodes, sorted.
-  virtual core::Result<std::vector<std::string>> nodes() = 0;
+  // Names of the nodes with rows at that time or later, sorted.
+  virtual core::Result<std::vector<std::string>> nodes(std::int64_t since_unix_ns) = 0;
   // Servers whose rows are missing from the answers.
   [[nodiscard]] virtual std::vector<std::string> missing() const { return {}; }
   // Means of one group over bins of `bin_ns` that start at `first_unix_ns`; duplicate rows count once. Reads one day at a time.

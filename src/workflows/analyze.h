@@ -30,6 +30,7 @@ enum class AnalysisFormat { text, json, csv, markdown, html };
 // "text", "json", "csv", "md", "html".
 std::optional<AnalysisFormat> analysis_format(std::string_view name);
 // `nodes`: how many of the slowest are listed in text, Markdown and HTML; 0: all.
-std::string render_analysis(const report::AnalysisReport& report, AnalysisFormat format, std::size_t nodes);
+std::string render_analysis(const report::AnalysisReport& report, AnalysisFormat format, std::size_t nodes,
+                            int width = report::kTextWidth);
 
 }  // namespace aaco::workflows

@@ -42,8 +42,9 @@ struct BenchmarkOutcome {
   bool resumed = false;
   bool interrupted = false;
   std::int64_t cases = 0;
-  std::int64_t visits = 0, failed = 0;  // of this run, in all its parts
-  std::vector<std::string> failures;    // the first few, with their reasons
+  std::int64_t visits = 0, failed = 0;      // of this run, in all its parts
+  std::vector<std::string> failures;        // the first few, with their reasons
+  std::vector<std::string> not_applicable;  // cases that this machine cannot have, with the reason: peers of the only GPU
   std::vector<laboratory::BenchmarkTable> tables;
 };
 

@@ -17,12 +17,13 @@ struct RecordRequest {
   std::optional<std::int64_t> process_id;     // a running process instead
   std::optional<core::Nanoseconds> duration;  // end observing after this long
   core::Nanoseconds telemetry_period{10'000'000};
-  bool ebpf = false;            // what the operating system does to the process tree
-  bool hooks = false;           // the calls of GPU runtimes, by a preloaded library
-  bool hook_libraries = false;  // and those of BLAS, DNN and collective libraries
-  bool profile = false;         // execute the command again under the GPU profiler that is on the path
-  std::string profile_domains;  // what to trace ("kernel,hip"); empty: the usual
-  std::string counters;         // hardware counters ("SQ_WAVES,GRBM_COUNT"), in one execution more
+  bool ebpf = false;                // what the operating system does to the process tree
+  bool hooks = false;               // the calls of GPU runtimes, by a preloaded library
+  bool hook_libraries = false;      // and those of BLAS, DNN and collective libraries
+  std::vector<std::string> traces;  // files or folders that the command's own profiler writes: joined to the hooked calls
+  bool profile = false;             // execute the command again under the GPU profiler that is on the path
+  std::string profile_domains;      // what to trace ("kernel,hip"); empty: the usual
+  std::string counters;             // hardware counters ("SQ_WAVES,GRBM_COUNT"), in one execution more
   std::optional<core::Nanoseconds> profile_timeout;
   std::string tag;
   IsolationRequest isolation;    // of the command

@@ -90,6 +90,18 @@ class Measures(GpuTest):
             [row] = self.rows(outcome, 'transfer_float32.csv')[-1:]
             self.assertEqual((row['path'], row['peer']), ('peer', '1'))
             self.assertAlmostEqual(float(row['bytes_per_s']) / 100e9, 1, places=1)
+        # One GPU has no peer: that is no failure.
+        both = self.cases('{kernel: transfer, kind: transfer, ops: [d2d], sites: [{bytes: 67108864}]}',
+                          '{kernel: peers, kind: transfer, ops: [peer], sites: [{bytes: 67108864, peer: [1, 2]}]}')
+        for devices, left_out in (('1', 2), ('2', 1)):
+            single = self.benchmark(both, '--gpu', '0', '--fresh', STANDIN_DEVICES=devices).json()
+            self.assertEqual((single['failed'], single['failures'], single['not_applicable']), (0, [], left_out))
+            self.assertEqual(single['visits'], single['cases'])
+            self.assertEqual(len(single['not_applicable_cases']), left_out)
+            self.assertTrue(all(('one GPU' if devices == '1' else '2 GPUs') in line for line in single['not_applicable_cases']))
+        alone_peers = self.cases('{kernel: peers, kind: transfer, ops: [peer], sites: [{bytes: 67108864, peer: 1}]}')
+        self.refused(self.benchmark(alone_peers, '--gpu', '0', '--fresh', STANDIN_DEVICES='1'), 3, 'no case of the suite applies', 'one GPU')
+        peers = self.cases('{kernel: transfer, kind: transfer, ops: [peer], sites: [{bytes: 67108864, peer: [0, 1]}]}')
         alone = self.benchmark(peers, '--fresh', STANDIN_DEVICES='2', STANDIN_NO_PEER='1').json()
         self.assertIn('GPU 0 has no peer access to GPU 1', json.dumps(alone['failures']))
         self.refused(self.benchmark(peers, '--gpu', '3', STANDIN_DEVICES='2'), 3, 'no GPU 3', '--gpu 0 to 1')

@@ -107,9 +107,13 @@ class Fleet(program.ProgramTest):
         fleet = server.json('/api/v1/fleet')[1]
         findings = self.answer('health', self.telemetry, '--last', '24h', '--json').json()['findings']
         self.assertEqual((fleet['nodes'], fleet['findings']), (24, findings))
+        before = server.json('/api/v1/fleet/heat?metric=clock_hz&hours=12')[1]  # no analysis of these hours yet
+        self.assertEqual((before['judged'], before['nodes'], set(before['severity'])), (False, sorted(before['nodes']), {0}))
+        worst = server.json('/api/v1/fleet?hours=12')[1]['findings'][0]
         heat = server.json('/api/v1/fleet/heat?metric=clock_hz&hours=12')[1]
         self.assertEqual((len(heat['nodes']), len(heat['values'])), (24, 24))
-        self.assertEqual(heat['nodes'][0], findings[0]['node'])
+        self.assertEqual((heat['judged'], heat['nodes'][0], heat['severity'][0]), (True, worst['node'], worst['severity']))
+        self.assertEqual(dict(zip(heat['nodes'], heat['values'])), dict(zip(before['nodes'], before['values'])))
         self.assertTrue(all(len(row) == heat['bins'] and any(row) for row in heat['values']))
         node = server.json('/api/v1/fleet/nodes/' + findings[0]['node'])[1]
         self.assertEqual({one['node'] for one in node['findings']}, {findings[0]['node']})

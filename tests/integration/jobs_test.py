@@ -207,6 +207,18 @@ class KilledServerTest(JobsCase):
         stat = pathlib.Path(f'/proc/{process}/stat')
         self.assertTrue(not stat.exists() or stat.read_text().rsplit(')', 1)[1].split()[0] == 'Z')  # nobody reaps it in a container
 
+    def test_the_port_is_free_while_its_job_still_runs(self):
+        self.need_runtime()
+        server = self.serve()
+        running = self.start(server, 'run', model='mlp', duration='60s')[1]['id']
+        process = self.reach(server, running, 'running')['process_id']
+        links = [os.readlink(one) for one in pathlib.Path(f'/proc/{process}/fd').iterdir() if one.is_symlink()]
+        self.assertEqual([one for one in links if one.startswith('socket:')], [], 'a job has sockets of its server')
+        server.stop(signal.SIGKILL)
+        again = self.serve('--port', str(server.port))
+        self.assertEqual(again.port, server.port, again.logged())
+        self.reach(again, running, 'interrupted')
+
     def test_killed_at_any_time(self):
         known = set()
         for turn in range(5):

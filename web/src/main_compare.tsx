@@ -10,7 +10,7 @@ if (root) {
   if (typeof verdict === 'string') {
     render(<main class="refused"><h1>No comparison to show</h1><p>{verdict}</p></main>, root);
   } else {
-    document.title = `${verdict.verdict} \u2013 AACO comparison`;
+    document.title = `${verdict.verdict} \u2013 AACO ${verdict.gate ? 'gate' : 'comparison'}`;
     render(<CompareView verdict={verdict} />, root);
   }
 }

@@ -16,15 +16,15 @@ struct ServeOptions::Texts {
   std::int64_t input = 2048, output = 256;
   std::optional<double> rate;
   std::vector<std::string> slo;
-  std::string stack, cache;
+  std::string stack, cache, expert_load = "uniform";
 };
 
 namespace {
 
 using core::ErrorCode;
 
-constexpr std::array kDependent{"--gpus", "--tp",  "--pp",    "--ep",       "--replicas",    "--isl",          "--osl",
-                                "--rate", "--slo", "--stack", "--kv-dtype", "--concurrency", "--disaggregated"};
+constexpr std::array kDependent{"--gpus", "--tp",  "--pp",    "--ep",       "--replicas",    "--isl",           "--osl",
+                                "--rate", "--slo", "--stack", "--kv-dtype", "--concurrency", "--disaggregated", "--expert-load"};
 
 core::Result<estimation::ServingLimits> parse_limits(const std::vector<std::string>& texts) {
   estimation::ServingLimits limits;
@@ -61,6 +61,12 @@ ServeOptions::ServeOptions(CLI::App& app) : texts_(std::make_unique<Texts>()), a
   app.add_option("--rate", t.rate, "With --serve: requests per second; TTFT then includes the queue")->check(positive_number());
   app.add_option("--slo", t.slo, "With --serve: limits on TTFT and TPOT, e.g. ttft=500ms,tpot=30ms")->type_name("LIST");
   app.add_option("--stack", t.stack, "With --serve: serving stack, NAME[@VERSION] (vllm, sglang, trtllm)")->type_name("NAME");
+  app.add_option(
+         "--expert-load", t.expert_load,
+         "With --serve: how tokens load the GPUs that share experts (--ep): uniform (random choice), even, power_law_X, or "
+         "the busiest GPU's load over the mean, e.g. 1.3")
+      ->type_name("TEXT")
+      ->capture_default_str();
   app.add_option("--kv-dtype", t.cache, "With --serve: data type of the KV cache: bf16, fp8, int8")->type_name("TYPE");
   app.add_flag("--disaggregated", t.disaggregated, "With --serve: prompts run on separate GPUs");
 }
@@ -116,16 +122,17 @@ core::Result<workflows::ServeRequest> ServeOptions::resolve(std::vector<std::str
   serving.weight_type = weights;
   serving.cache_type = t.cache;
   serving.stack = t.stack;
+  AACO_ASSIGN(serving.routing, estimation::parse_routing(t.expert_load));
   return request;
 }
 
 std::string serving_text(const std::vector<workflows::ServedPoint>& points, const workflows::ServeRequest& request,
-                         const std::string& format) {
+                         const std::string& format, int width) {
   if (format == "json") return workflows::serving_json(points, request).dump() + "\n";
   if (format == "csv") return report::table_csv(workflows::serving_table(points));
   const report::Paper paper = workflows::serving_paper(points, request);
   if (format == "md") return report::paper_markdown(paper);
-  return format == "html" ? report::paper_html(paper) : report::paper_text(paper);
+  return format == "html" ? report::paper_html(paper) : report::paper_text(paper, width);
 }
 
 }  // namespace aaco::cli

@@ -34,8 +34,8 @@ class ServeOptions {
   CLI::App* app_;
 };
 
-// The points as --format has it: text, json, csv, md, html.
+// The points as --format has it: text (lines of at most `width` columns), json, csv, md, html.
 std::string serving_text(const std::vector<workflows::ServedPoint>& points, const workflows::ServeRequest& request,
-                         const std::string& format);
+                         const std::string& format, int width);
 
 }  // namespace aaco::cli

@@ -25,6 +25,11 @@ void write(Context& context, const std::string& text, const std::string& output)
   context.note("wrote " + output);
 }
 
+// A file has no terminal.
+int width_of(const Context& context, const AnalyzeOptions& options) {
+  return options.output.empty() ? context.width : report::kTextWidth;
+}
+
 // Of --html; false where it failed.
 bool write_page(Context& context, const report::Paper& paper, const std::string& file) {
   if (file.empty()) return true;
@@ -41,7 +46,7 @@ void run_serve(Context& context, const workflows::AnalyzeRequest& predict, const
   const auto points = workflows::serve_estimates(*request, make_services(context));
   if (!points) return context.fail(points.error());
   if (!write_page(context, workflows::serving_paper(*points, *request), options.html)) return;
-  write(context, serving_text(*points, *request, options.format), options.output);
+  write(context, serving_text(*points, *request, options.format, width_of(context, options)), options.output);
 }
 
 void run(Context& context, const PredictOptions& predict, const ServeOptions& serve, const AnalyzeOptions& options) {
@@ -60,7 +65,8 @@ void run(Context& context, const PredictOptions& predict, const ServeOptions& se
   const auto report = workflows::analyze(*request, make_services(context));
   if (!report) return context.fail(report.error());
   if (!options.html.empty() && !write_page(context, workflows::analysis_page(*report, options.nodes), options.html)) return;
-  write(context, render_analysis(*report, *workflows::analysis_format(options.format), options.nodes), options.output);
+  write(context, render_analysis(*report, *workflows::analysis_format(options.format), options.nodes, width_of(context, options)),
+        options.output);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ void print_outcome(const Context& context, const workflows::BenchmarkOutcome& ou
                             outcome.resumed ? " (resumed)" : "", outcome.visits, outcome.cases, outcome.device, outcome.runtime,
                             outcome.failed));
   for (const std::string& failure : outcome.failures) context.print("  failed  " + failure + "\n");
+  for (const std::string& one : outcome.not_applicable) context.print("  not applicable  " + one + "\n");
   for (const auto& table : outcome.tables)
     context.print(fmt::format("  {:<28} {:>6} rows\n", core::base_name(table.path), table.rows));
   context.note("\nregistry  " + outcome.folder);

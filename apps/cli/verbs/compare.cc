@@ -93,7 +93,7 @@ void run_serve(Context& context, const PredictOptions& predict, const ServeOptio
   if (!options.html.empty())
     if (const auto written = workflows::write_paper(serving_paper(*points, *request), options.html, context.paths); !written)
       return context.fail(written.error());
-  context.print(serving_text(*points, *request, options.format));
+  context.print(serving_text(*points, *request, options.format, context.width));
 }
 
 void run(Context& context, const PredictOptions& predict, const ServeOptions& serve, const CompareOptions& options) {
@@ -114,7 +114,7 @@ void run(Context& context, const PredictOptions& predict, const ServeOptions& se
   if (options.format == "csv") return context.print(report::table_csv(workflows::comparison_table(*points)));
   if (options.format == "md") return context.print(report::paper_markdown(paper));
   if (options.format == "html") return context.print(report::paper_html(paper));
-  context.print(report::paper_text(paper));
+  context.print(report::paper_text(paper, context.width));
 }
 
 }  // namespace

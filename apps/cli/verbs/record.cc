@@ -50,6 +50,14 @@ core::Status read_times(RecordOptions& options) {
                       "add --profile");
   if (request.hook_libraries && !request.hooks)
     return core::fail(core::ErrorCode::invalid_argument, "--hook-libraries requires --hooks", "add --hooks");
+  if (!request.traces.empty() && !request.hooks)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "--trace requires --hooks, whose calls the trace's kernels are joined to",
+                      "add --hooks, or import the trace with 'aaco import'");
+  if (!request.traces.empty() && request.profile)
+    return core::fail(core::ErrorCode::invalid_argument,
+                      "--trace and --profile cannot be used together: each brings the kernels of another run",
+                      "remove one of them");
   return {};
 }
 
@@ -101,6 +109,12 @@ void add_record(CLI::App& app, Context& context) {
       "with the PID of aaco, pauses and resumes it");
   verb->add_flag("--hook-libraries", options->request.hook_libraries,
                  "With --hooks: also calls of cuBLAS, cuDNN, NCCL, hipBLAS, MIOpen and RCCL");
+  verb->add_option(
+          "--trace", options->request.traces,
+          "With --hooks: a file or folder that the command's own profiler writes (PyTorch, rocprofv3, Nsight Systems ...); its "
+          "kernels are joined to the recorded calls. May be repeated")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
   verb->add_option("--tag", options->request.tag, "Tag for the session, to refer to it as tag:NAME");
   verb->add_option("-o,--out", context.paths.sessions, "Root folder for sessions (same as --sessions)");
   add_isolation_options(*verb, options->request.isolation);

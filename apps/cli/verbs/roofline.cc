@@ -14,6 +14,7 @@
 #include "report/quantity.h"
 #include "report/render.h"
 #include "report/render_svg.h"
+#include "report/terminal.h"
 #include "workflows/envelope.h"
 #include "workflows/envelope_json.h"
 #include "workflows/session_report.h"
@@ -94,30 +95,45 @@ void print_blocks(const Context& context, const std::vector<EnvelopeRoof>& roofs
   }
 }
 
+// In lines of the terminal's width, below `indent` spaces; what goes on has two more.
+void print_wrapped(const Context& context, const std::string& text, int indent) {
+  constexpr int kMinWidth = 40, kMore = 2;
+  std::string out;
+  for (const std::string& line : report::wrap(text, std::max(kMinWidth, context.width - indent - kMore)))
+    out += std::string(static_cast<std::size_t>(indent + (out.empty() ? 0 : kMore)), ' ') + line + "\n";
+  context.print(out);
+}
+
 void print_device(const Context& context, const DeviceEnvelope& device, const workflows::EnvelopeRequest& request) {
   const auto plural = [](std::size_t count, const char* what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
   };
-  context.print(fmt::format("{} ({}){}: {} of {}, {}, {} from counters\n", device.name, device.id,
-                            device.threads > 0 ? ", " + plural(static_cast<std::size_t>(device.threads), "thread") : "",
-                            plural(device.sessions.size(), "run"), plural(device.workloads, "workload"),
-                            plural(device.all, "point"), device.counted));
+  const std::string head = fmt::format(
+      "{} ({}){}: {} of {}, {}, {} from counters", device.name, device.id,
+      device.threads > 0 ? ", " + plural(static_cast<std::size_t>(device.threads), "thread") : "",
+      plural(device.sessions.size(), "run"), plural(device.workloads, "workload"), plural(device.all, "point"), device.counted);
+  print_wrapped(context, head, 0);
   if (context.width >= kRowWidth)
     print_table(context, device.roofs);
   else
     print_blocks(context, device.roofs);
   for (const EnvelopeRoof& roof : device.roofs)
-    if (!roof.reached.per_second) context.print(fmt::format("  no envelope for {}: {}\n", roof.name, roof.reached.reason));
+    if (!roof.reached.per_second)
+      print_wrapped(context, fmt::format("no envelope for {}: {}", roof.name, roof.reached.reason), 2);
   for (const EnvelopeRoof& roof : device.roofs)
     if (roof.measured)
-      context.print(fmt::format("  measured {}: {}, {}, {}\n", roof.name, device.calibration, roof.measured->of,
-                                plural(static_cast<std::size_t>(roof.measured->sites), "site")));
+      print_wrapped(context,
+                    fmt::format("measured {}: {}, {}, {}", roof.name, device.calibration, roof.measured->of,
+                                plural(static_cast<std::size_t>(roof.measured->sites), "site")),
+                    2);
   if (device.fitted())
-    context.print(fmt::format(
-        "  REACHED: the {:g} % quantile over the runs' time ({} of the time is above it), with a 95 % CI from resampling runs.\n"
-        "  A quantile is used because a single wrong timestamp would determine the maximum.\n",
-        100 * request.options.quantile, core::format_percent(device.above_ratio)));
-  for (const std::string& note : device.notes) context.print("  " + note + "\n");
+    print_wrapped(
+        context,
+        fmt::format("REACHED: the {:g} % quantile over the runs' time ({} of the time is above it), with a 95 % CI from "
+                    "resampling runs. A quantile is used because a single wrong timestamp would determine the maximum.",
+                    100 * request.options.quantile, core::format_percent(device.above_ratio)),
+        2);
+  for (const std::string& note : device.notes) print_wrapped(context, note, 2);
 }
 
 core::Status draw(const RooflineOptions& options, const workflows::EnvelopeOutcome& outcome, const Context& context) {

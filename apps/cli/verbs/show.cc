@@ -10,11 +10,22 @@
 #include "core/strings.h"
 #include "report/terminal.h"
 #include "workflows/query.h"
+#include "workflows/session_report.h"
 #include "workflows/store.h"
 #include "workflows/timeline_window.h"
 
 namespace aaco::cli {
 namespace {
+
+// The report's first sentence, of runs: a large trace would have to be read for it.
+void print_verdict(const Context& context, const workflows::SessionOutcome& session) {
+  if (session.manifest.kind != "run") return;
+  const auto model = workflows::load_report(session.path, context.paths);
+  if (!model || model->verdict.empty()) return;
+  context.print(fmt::format("verdict      {}\n", report::printable(model->verdict)));
+  if (!model->verdict_confidence.empty())
+    context.print(fmt::format("confidence   {}\n", report::printable(model->verdict_confidence)));
+}
 
 // Sessions come from elsewhere too: nothing in them may steer the terminal.
 void print_session(const Context& context, const workflows::SessionOutcome& session) {
@@ -24,6 +35,7 @@ void print_session(const Context& context, const workflows::SessionOutcome& sess
       "session      {}\nkind         {}\nstate        {}\ncreated      {}\npath         {}\ntag          {}\nfingerprint  {}\n",
       printable(m.id.text), printable(m.kind), printable(m.state), core::iso8601_utc(m.created_realtime_ns), session.path,
       m.tag.empty() ? "-" : printable(m.tag), printable(m.fingerprint)));
+  print_verdict(context, session);
   if (!m.warnings.empty()) context.print("\nwarnings\n");
   for (const auto& warning : m.warnings)
     context.print(fmt::format("  ! {}\n{}", printable(warning.message),
@@ -62,7 +74,8 @@ void print_table(Context& context, const workflows::SessionOutcome& session, con
 }  // namespace
 
 void add_show(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("show", "Show a session's contents: state, accounts, warnings, all metrics");
+  CLI::App* verb =
+      app.add_subcommand("show", "Show a session's contents: state, verdict of a run, accounts, warnings, all metrics");
   auto name = std::make_shared<std::string>("latest");
   auto json = std::make_shared<bool>(false);
   verb->add_option("session", *name, "Session")->capture_default_str();

@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/version.h>
 #include <linux/workqueue.h>
 #include <drm/gpu_scheduler.h>
 
@@ -68,6 +69,17 @@ static const struct drm_sched_backend_ops sched_ops = {
 	.free_job = free_job,
 };
 
+static int init_job(struct drm_sched_job *job)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+	return drm_sched_job_init(job, &entity, 1, NULL, 0);
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	return drm_sched_job_init(job, &entity, 1, NULL);
+#else
+	return drm_sched_job_init(job, &entity, NULL);
+#endif
+}
+
 static ssize_t test_write(struct file *file, const char __user *data, size_t bytes, loff_t *at)
 {
 	struct test_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
@@ -77,7 +89,7 @@ static ssize_t test_write(struct file *file, const char __user *data, size_t byt
 	if (!job)
 		return -ENOMEM;
 	mutex_lock(&submit_lock);
-	error = drm_sched_job_init(&job->base, &entity, NULL);
+	error = init_job(&job->base);
 	if (error) {
 		mutex_unlock(&submit_lock);
 		kfree(job);
@@ -105,23 +117,31 @@ static struct miscdevice test_device = {
 
 static int __init test_init(void)
 {
-	static const struct drm_sched_init_args arguments = {
+	struct drm_sched_init_args arguments = {
 		.ops = &sched_ops,
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
+#endif
 		.credit_limit = 2,
 		.timeout = MAX_SCHEDULE_TIMEOUT,
 		.name = "aaco_test",
 	};
 	struct drm_gpu_scheduler *schedulers = &scheduler;
-	int error = drm_sched_init(&scheduler, &arguments);
+	int error = misc_register(&test_device); /* nobody writes before the machine is up */
 
 	if (error)
 		return error;
+	arguments.dev = test_device.this_device; /* trace events name it since 6.16 */
+	error = drm_sched_init(&scheduler, &arguments);
+	if (error)
+		goto no_scheduler;
 	fence_context = dma_fence_context_alloc(1);
 	error = drm_sched_entity_init(&entity, DRM_SCHED_PRIORITY_NORMAL, &schedulers, 1, NULL);
 	if (!error)
-		error = misc_register(&test_device);
-	if (error)
-		drm_sched_fini(&scheduler);
+		return 0;
+	drm_sched_fini(&scheduler);
+no_scheduler:
+	misc_deregister(&test_device);
 	return error;
 }
 

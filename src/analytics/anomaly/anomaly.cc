@@ -41,13 +41,13 @@ double deviations_of(double value, const Normal& normal) {
 }
 
 void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vector<double>& values, const Normal& normal,
-                      std::vector<Anomaly>& out) {
+                      std::string_view unit, std::vector<Anomaly>& out) {
   for (const stats::ChangePoint& change : stats::find_changes(values)) {
     if (change.before <= 0 || std::abs(change.after / change.before - 1) < kLevelRatio) continue;
     const auto& at = rows[static_cast<std::size_t>(change.index)];
-    out.push_back({Kind::level_shift, fmt::format("iteration {}", at.iteration), change.after, change.before,
+    out.push_back({Kind::level_shift, fmt::format("{} {}", unit, at.iteration), change.after, change.before,
                    (change.after - change.before) / normal.deviation, at.start_ns, at.start_ns,
-                   fmt::format("since iteration {}, calls take {} instead of {}", at.iteration,
+                   fmt::format("since {} {}, {}s take {} instead of {}", unit, at.iteration, unit == "iteration" ? "call" : unit,
                                core::format_duration(change.after), core::format_duration(change.before))});
   }
 }
@@ -98,7 +98,8 @@ std::string_view to_string(Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, const Thresholds& thresholds) {
+std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, const Thresholds& thresholds,
+                                   std::string_view unit) {
   std::vector<Anomaly> out;
   if (static_cast<std::int64_t>(rows.size()) < kMinIterations) return out;
   std::vector<double> values;
@@ -117,12 +118,12 @@ std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, co
     Anomaly& spike = out.back();
     if (values[i] > spike.value) spike.value = values[i], spike.deviations = deviations_of(values[i], normal);
     spike.end_ns = rows[i].start_ns + rows[i].duration_ns;
-    spike.subject = first == rows[i].iteration ? fmt::format("iteration {}", first)
-                                               : fmt::format("iterations {} to {}", first, rows[i].iteration);
+    spike.subject = first == rows[i].iteration ? fmt::format("{} {}", unit, first)
+                                               : fmt::format("{}s {} to {}", unit, first, rows[i].iteration);
     spike.text = fmt::format("{}: up to {} instead of {}", spike.subject, core::format_duration(spike.value),
                              core::format_duration(spike.expected));
   }
-  add_level_shifts(rows, values, normal, out);
+  add_level_shifts(rows, values, normal, unit, out);
   return out;
 }
 

@@ -61,27 +61,32 @@ std::vector<double> lags_of_gaps(const std::vector<double>& samples) {
   return evenly(kLagQuantiles, [&](double p) { return stats::quantile_of_sorted(differences, p); });
 }
 
-// What the lags added to a quantile, estimated by adding them once more: the quantile of value + lag less that of the value. The
-// lag is independent of the values; where they scatter more than it does, a quantile moves by little more than its mean.
+// What the lags added to a quantile, estimated by adding them once more: the quantile of value + lag less that of value + 0, so
+// that it is at most the greatest lag. The lag is independent of the values; where they scatter more than it does, a quantile
+// moves by little more than its mean.
 double added_by_lag(const std::vector<double>& values, const std::vector<double>& lags, double probability) {
-  const auto some = evenly(std::min(values.size(), kMaxValues), [&](double p) { return stats::quantile_of_sorted(values, p); });
-  std::vector<double> sums;
-  sums.reserve(some.size() * lags.size());
+  const auto some =
+      values.size() <= kMaxValues ? values : evenly(kMaxValues, [&](double p) { return stats::quantile_of_sorted(values, p); });
+  std::vector<double> sums, alone;
+  for (std::vector<double>* all : {&sums, &alone}) all->reserve(some.size() * lags.size());
   for (const double value : some)
-    for (const double lag : lags) sums.push_back(value + lag);
+    for (const double lag : lags) {
+      sums.push_back(value + lag);
+      alone.push_back(value);
+    }
   std::sort(sums.begin(), sums.end());
-  return stats::quantile_of_sorted(sums, probability) - stats::quantile_of_sorted(values, probability);
+  return stats::quantile_of_sorted(sums, probability) - stats::quantile_of_sorted(alone, probability);
 }
 
-// The reason, where `lags` of the event loop may have moved the quantile of these values, ascending or unknown.
+// The reason, where `lags` of the event loop, the greatest of which is `greatest`, may have moved the quantile of these values,
+// ascending or unknown.
 std::optional<std::string> moved(std::string_view name, const std::optional<stats::Quantile>& result, double probability,
-                                 const std::vector<double>& values, const std::vector<double>& lags) {
+                                 const std::vector<double>& values, const std::vector<double>& lags, double greatest) {
   if (!result || lags.empty()) return std::nullopt;
-  const double lag = stats::quantile_of_sorted(lags, probability);
-  const double added = values.empty() ? lag : added_by_lag(values, lags, probability);
+  const double added = values.empty() ? stats::quantile_of_sorted(lags, probability) : added_by_lag(values, lags, probability);
   if (!matters(added, *result)) return std::nullopt;
-  return fmt::format("the client's event loop was up to {} late, which may have moved {} ({}) by {}", core::format_duration(lag),
-                     name, core::format_duration(result->value), core::format_duration(added));
+  return fmt::format("the client's event loop was up to {} late, which may have moved {} ({}) by {}",
+                     core::format_duration(greatest), name, core::format_duration(result->value), core::format_duration(added));
 }
 
 // What the lag of the event loop moved. A client that is starved of a CPU reads chunks late besides first tokens; another one
@@ -89,26 +94,27 @@ std::optional<std::string> moved(std::string_view name, const std::optional<stat
 std::vector<std::string> moved_by_lag(const Load& load, const std::vector<double>& samples, bool starved) {
   std::vector<std::string> reasons;
   if (samples.empty()) return reasons;
-  const auto lags = lags_of(samples), gap_lags = starved ? lags_of_gaps(samples) : std::vector<double>();
+  const auto lags = lags_of(samples), gap_lags = starved && !is_buffered(load) ? lags_of_gaps(samples) : std::vector<double>();
   const auto& gaps = load.inter_chunk;
-  for (auto reason : {moved("the median TTFT", load.ttft.p50, 0.5, load.ttft_values, lags),
-                      moved("the TTFT P99", load.ttft.p99, 0.99, load.ttft_values, lags),
-                      moved("the median gap between chunks", gaps.p50, 0.5, load.gap_values, gap_lags),
-                      moved("the P95 of the gaps between chunks", gaps.p95, 0.95, load.gap_values, gap_lags)})
+  const double greatest = samples.back();
+  for (auto reason : {moved("the median TTFT", load.ttft.p50, 0.5, load.ttft_values, lags, greatest),
+                      moved("the TTFT P99", load.ttft.p99, 0.99, load.ttft_values, lags, greatest),
+                      moved("the median gap between chunks", gaps.p50, 0.5, load.gap_values, gap_lags, greatest),
+                      moved("the P95 of the gaps between chunks", gaps.p95, 0.95, load.gap_values, gap_lags, greatest)})
     if (reason) reasons.push_back(*std::move(reason));
   return reasons;
 }
 
-// The reason, where so many events took the client so long to read and parse that the quantile may be theirs. A window of the
-// samples tells of its longest event only, so that events of several requests in one count once.
+// The reason, where so many of `count` events took the client so long to read and parse that the quantile may be theirs. The
+// samples have every event that is long enough to matter.
 std::optional<std::string> read_long(std::string_view name, const std::optional<stats::Quantile>& result, double probability,
                                      std::int64_t count, std::vector<double> events) {
   if (!result) return std::nullopt;
   std::sort(events.begin(), events.end(), std::greater<>());
   const auto beyond = static_cast<std::size_t>((1 - probability) * static_cast<double>(count));
   if (beyond >= events.size() || !matters(events[beyond], *result)) return std::nullopt;
-  return fmt::format("the client took {} to read and parse single events, which may have moved {} ({}) by as much",
-                     core::format_duration(events[beyond]), name, core::format_duration(result->value));
+  return fmt::format("the client took {} or longer to read and parse each of {} events, which may have moved {} ({}) by as much",
+                     core::format_duration(events[beyond]), beyond + 1, name, core::format_duration(result->value));
 }
 
 }  // namespace
@@ -161,8 +167,15 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
                       read_long("the P99 of the gaps between chunks", gaps.p99, 0.99, gaps.count, state.gap_own_ns)})
     if (reason) limit.reasons.push_back(*std::move(reason));
   limit.limited = !limit.reasons.empty();
-  if (busy > kBusyClient) limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;
+  limit.saturated = busy > kBusyClient;
+  // One that waits for a CPU longer than it runs would wait at lower rates, too.
+  if (limit.saturated && limit.cpu_ratio.value_or(0) > limit.run_queue_ratio.value_or(0))
+    limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient / busy;
   return limit;
+}
+
+std::string_view verdict_of(const OwnLimit& client) {
+  return client.saturated ? "the client was the bottleneck" : "the client's own delay may have moved results";
 }
 
 }  // namespace aaco::analytics::llm

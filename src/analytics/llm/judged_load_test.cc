@@ -74,6 +74,19 @@ TEST(Client, BusyThreadIsTheLimit) {
   EXPECT_TRUE(limit.limited);
   EXPECT_NEAR(*limit.vouched_per_second, 100 * 0.7 / 0.99, 1e-9);
 }
+TEST(Client, AThreadThatWaitsLongerThanItRunsVouchesForNothing) {
+  const OwnLimit limit = judge_client(load_of(100, 1, 10), {.loop_lag_ns = {}, .cpu_ratio = {0.01}, .run_queue_ratio = {1.04}});
+  EXPECT_TRUE(limit.saturated);
+  EXPECT_FALSE(limit.vouched_per_second);
+}
+TEST(Client, VerdictOfALateClientDiffersFromThatOfABusyOne) {
+  OwnState state{.loop_lag_ns = std::vector<double>(100, 3e6), .cpu_ratio = {0.06}, .run_queue_ratio = {0.13}};
+  const OwnLimit late = judge_client(load_of(10, 1, 10), state);
+  EXPECT_TRUE(late.limited && !late.saturated);
+  EXPECT_EQ(verdict_of(late), "the client's own delay may have moved results");
+  state.cpu_ratio = {0.95};
+  EXPECT_EQ(verdict_of(judge_client(load_of(10, 1, 10), state)), "the client was the bottleneck");
+}
 TEST(Client, RampAndDrainDoNotHideABusyThread) {
   OwnState state{.loop_lag_ns = {}, .cpu_ratio = std::vector<double>(100, 0.98), .run_queue_ratio = {}};
   for (std::size_t i = 0; i < 20; ++i) state.cpu_ratio[i] = 0.2;
@@ -173,6 +186,12 @@ TEST(Client, RareLagBesideEqualAnswersIsTheLimit) {
 }
 TEST(Client, NoSamplesIsNotTheLimit) { EXPECT_FALSE(judge_client(load_of(10, 1, 10), {}).limited); }
 
+Load load_of_gaps(std::size_t count, double gap_ms) {
+  Load load;
+  load.complete = 20;
+  load.inter_chunk = stats::summarize(std::vector<double>(count, gap_ms * kMs));
+  return load;
+}
 TEST(Client, LongEventsOfMostRequestsMovedTheMedian) {
   Load load = load_of(100, 1, 10);
   load.complete = 20;
@@ -180,6 +199,35 @@ TEST(Client, LongEventsOfMostRequestsMovedTheMedian) {
   const OwnLimit limit = judge_client(load, {.loop_lag_ns = {}, .cpu_ratio = {0.1}, .run_queue_ratio = {}, .event_own_ns = most});
   ASSERT_TRUE(limit.limited);
   EXPECT_NE(limit.reasons.front().find("read and parse"), std::string::npos) << limit.reasons.front();
+}
+// 24 events of which pairs share a window: half of them would be too few for the median.
+TEST(Client, EveryEventOfAWindowCounts) {
+  trace::NameTable names;
+  std::vector<trace::SystemEventRow> rows;
+  for (int i = 0; i < 24; ++i) {
+    trace::SystemEventRow row{.time_ns = i / 2, .metric = names.intern("client.gap_own_ns")};
+    row.value = 60e6;
+    rows.push_back(row);
+  }
+  const OwnLimit limit = judge_client(load_of_gaps(24, 100), own_state(rows, names, 0, 12));
+  ASSERT_FALSE(limit.reasons.empty());
+  EXPECT_EQ(limit.reasons.front(),
+            "the client took 60.0 ms or longer to read and parse each of 13 events, which may have moved the median gap between "
+            "chunks (100 ms) by as much");
+}
+// A reason says the greatest lag, which is never less than what it moved: the median tick is not late, every second sample is.
+TEST(Client, WhatTheLagMovedIsAtMostTheLagThatIsSaid) {
+  Load load;
+  for (int i = 0; i < 24; ++i) load.ttft_values.push_back((10.0 + 0.5 * i) * kMs);
+  load.ttft = stats::summarize(load.ttft_values);
+  load.ttft.p50->ci95 = {};
+  OwnState state;
+  for (int i = 0; i < 100; ++i) state.loop_lag_ns.push_back(i % 2 == 0 ? 20e6 : 5e4);
+  const OwnLimit limit = judge_client(load, state);
+  ASSERT_TRUE(limit.limited);
+  EXPECT_NE(limit.reasons.front().find("up to 20.0 ms late, which may have moved the median TTFT"), std::string::npos)
+      << limit.reasons.front();
+  EXPECT_LT(*limit.loop_lag_p50_ns, 100e3);
 }
 TEST(Client, OneLongEventDidNotMoveTheMedian) {
   Load load = load_of(100, 1, 10);
@@ -189,12 +237,6 @@ TEST(Client, OneLongEventDidNotMoveTheMedian) {
       judge_client(load, {.loop_lag_ns = {}, .cpu_ratio = {0.1}, .run_queue_ratio = {}, .event_own_ns = {100e6}}).limited);
 }
 
-Load load_of_gaps(std::size_t count, double gap_ms) {
-  Load load;
-  load.complete = 20;
-  load.inter_chunk = stats::summarize(std::vector<double>(count, gap_ms * kMs));
-  return load;
-}
 TEST(Client, LongEventsOfMostGapsMovedTheirMedian) {
   const OwnLimit limit = judge_client(load_of_gaps(20, 100), {.loop_lag_ns = {}, .gap_own_ns = std::vector<double>(15, 60e6)});
   ASSERT_TRUE(limit.limited);

@@ -65,7 +65,7 @@ void judge_ceiling(const Load& load, const std::optional<double>& ceiling_chunks
   limit.reasons.push_back(fmt::format("the load of {} chunks/s is above the ceiling of this client, {} chunks/s (--self-test)",
                                       core::format_count(std::round(rate)),
                                       core::format_count(std::round(*ceiling_chunks_per_second))));
-  limit.limited = true;
+  limit.limited = limit.saturated = true;
   if (!limit.vouched_per_second && rate > 0)
     limit.vouched_per_second = load.rates.requests_per_second * kVouchedClient * *ceiling_chunks_per_second / rate;
 }

@@ -149,6 +149,34 @@ TEST(LoadFigures, ContinuousUsageGivesEachTokenItsShare) {
   EXPECT_EQ(load.itl.mean, 10.0 * kMs);
   EXPECT_EQ(load.itl.count, 9);
 }
+// Usage in every second chunk, which counts the tokens of two.
+TEST(LoadFigures, UsageInSomeChunksDoesNotShareTheirGaps) {
+  Rows rows;
+  rows.add(0, 0, 10, 4, 10);
+  for (std::size_t i = 0; i < rows.chunks.size(); i += 2) rows.chunks[i].tokens = i == 0 ? 1 : 2;
+  const Load load = rows.load();
+  EXPECT_TRUE(load.itl_known);
+  EXPECT_EQ(load.itl.count, 9);
+  EXPECT_EQ(load.itl.p50->value, 4.0 * kMs);
+}
+TEST(LoadFigures, ResponsesInOnePieceHaveNoTimePerToken) {
+  Rows rows;
+  for (int i = 0; i < 10; ++i) rows.add(20 * i, 20 * i, 20 * i + 100, 0, 8);
+  const Load load = rows.load();
+  EXPECT_TRUE(is_buffered(load));
+  EXPECT_FALSE(load.tpot.p50 || load.itl_known);
+  EXPECT_EQ(sentence_of(load, {}).find("TPOT"), std::string::npos);
+}
+TEST(LoadFigures, AFewResponsesInOnePieceAreNotBuffered) {
+  Rows rows;
+  for (int i = 0; i < 10; ++i) rows.add(20 * i, 20 * i, 20 * i + 100, i < 8 ? 0 : 5, 8);
+  EXPECT_FALSE(is_buffered(rows.load()));
+}
+TEST(LoadFigures, OneChunkEachIsNotBuffered) {
+  Rows rows;
+  for (int i = 0; i < 10; ++i) rows.add(20 * i, 20 * i, 20 * i + 100, 0, 1);
+  EXPECT_FALSE(is_buffered(rows.load()));
+}
 TEST(LoadFigures, OneChunkHasNoTimePerOutputToken) {
   Rows rows;
   rows.add(0, 0, 10, 30, 1).output_tokens = 4;
@@ -241,6 +269,21 @@ TEST(Server, LimitOfTheClientHidesTheServer) {
   EXPECT_TRUE(server_causes(waits, {}, {.limited = true, .run_queue_ratio = 0.4}).empty());
   EXPECT_TRUE(server_causes(waits, {}, {.limited = true}).empty());
 }
+TEST(Server, ItsOwnQueueIsNamedBesideAClientThatWasLate) {
+  ServerState queues;
+  queues.readings = 10;
+  queues.queued_share = 1;
+  queues.waiting_mean = queues.waiting_max = 30;
+  const auto causes = server_causes(queues, {}, {.limited = true});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].id, "queue");
+}
+TEST(Server, StallsFarBeyondTheClientsLagAreNamed) {
+  const PrefillStalls stalls{.slow_gaps = 200, .usual_gap_ns = 5e6, .slow_gap_ns = 61e6, .with_prefill_ratio = 1};
+  EXPECT_EQ(server_causes({}, stalls, {.limited = true, .loop_lag_p99_ns = 4e6}).size(), 1U);
+  EXPECT_TRUE(server_causes({}, stalls, {.limited = true, .loop_lag_p99_ns = 40e6}).empty());
+  EXPECT_TRUE(server_causes({}, stalls, {.limited = true, .saturated = true, .loop_lag_p99_ns = 4e6}).empty());
+}
 TEST(Server, LongWaitBesideAWaitingClientIsUndecided) {
   const ServerState waits = cpu_state(0.37, 0.91, {});
   const OwnLimit client{.limited = true, .run_queue_ratio = 0.11};
@@ -306,6 +349,11 @@ TEST(Sentence, SaysThatAllWereCancelled) {
   Rows rows;
   rows.fail(0, "cancelled");
   EXPECT_EQ(sentence_of(rows.load(), {}), "all 1 requests were cancelled");
+}
+TEST(Sentence, SaysTheRateThatWasDueWhereItWasNotReached) {
+  Rows rows;
+  for (int i = 0; i < 100; ++i) rows.add(10 * i, 10 * i, 20 * i + 20, 1, 1);  // 100/s due, 50/s served
+  EXPECT_NE(sentence_of(rows.load(), {}).find(" requests/s of 100 due"), std::string::npos) << sentence_of(rows.load(), {});
 }
 TEST(Sentence, SaysThatAllFailed) {
   Rows rows;

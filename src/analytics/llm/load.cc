@@ -26,13 +26,17 @@ struct Gaps {
 Gaps gaps_of(const std::unordered_map<std::int64_t, const trace::LlmRequestRow*>& complete,
              std::span<const trace::LlmChunkRow> chunks, const trace::NameTable& names) {
   Gaps gaps;
-  std::unordered_map<std::int64_t, std::int64_t> last;
+  std::unordered_map<std::int64_t, std::int64_t> last, counted;  // counted: chunks with a count of their tokens
+  for (const trace::LlmChunkRow& chunk : chunks)
+    if (chunk.tokens && is_output(names.text(chunk.kind))) ++counted[chunk.request];
   for (const trace::LlmChunkRow& chunk : chunks) {
     const auto request = complete.find(chunk.request);
     if (request == complete.end() || !is_output(names.text(chunk.kind))) continue;
     const auto& row = *request->second;
     const bool one_each = row.output_tokens && *row.output_tokens == row.content_chunks;
-    std::int64_t tokens = chunk.tokens.value_or(one_each ? 1 : 0);
+    // A count in some chunks only includes the tokens of those before it.
+    const bool each_counted = chunk.tokens && counted[chunk.request] == row.content_chunks;
+    std::int64_t tokens = each_counted ? *chunk.tokens : one_each ? 1 : 0;
     if (tokens > row.output_tokens.value_or(0)) tokens = 0;  // a count that is not believed
     gaps.tokens_known = gaps.tokens_known && tokens > 0;
     const auto [before, first] = last.try_emplace(chunk.request, chunk.time_ns);
@@ -141,6 +145,11 @@ struct Series {
 
 }  // namespace
 
+bool is_buffered(const Load& load) {
+  return load.at_once >= kFewestBuffered &&
+         static_cast<double>(load.at_once) >= kBuffered * static_cast<double>(load.several_chunks);
+}
+
 RequestTimes times_of(const trace::LlmRequestRow& row) {
   RequestTimes times;
   if (row.sent_ns) times.client_queue_ns = span(row.scheduled_ns, *row.sent_ns);
@@ -188,6 +197,9 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     complete.emplace(row.request, &row);
     load.without_output += row.content_chunks == 0 ? 1 : 0;
     load.tokens_unknown += row.output_tokens ? 0 : 1;
+    const bool several = row.content_chunks > 1 && row.first_token_ns;
+    load.several_chunks += several ? 1 : 0;
+    load.at_once += several && row.first_token_ns == row.last_token_ns ? 1 : 0;
     tokens += row.output_tokens.value_or(0);
     token_chunks += row.output_tokens ? row.content_chunks : 0;
     if (row.detail.value == 0) continue;
@@ -205,7 +217,8 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   std::int64_t good = 0;
   for (const auto& row : requests) {
     if (names.text(row.outcome) != "ok") continue;
-    const RequestTimes times = times_of(row);
+    RequestTimes times = times_of(row);
+    if (is_buffered(load)) times.tpot_ns.reset();
     series.add(times);
     if (times.ttft_ns && row.connect_ns)
       load.opened.push_back({*times.ttft_ns, static_cast<double>(*row.connect_ns),
@@ -225,7 +238,7 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   load.client_queue = stats::summarize(series.queue);
   load.inter_chunk = stats::summarize(gaps.between_chunks);
   load.gap_values = some_of(gaps.between_chunks);
-  load.itl_known = gaps.tokens_known && !gaps.between_tokens.empty();
+  load.itl_known = gaps.tokens_known && !gaps.between_tokens.empty() && !is_buffered(load);
   if (load.itl_known) load.itl = stats::summarize(gaps.between_tokens);
   load.duration_s = whole.seconds();
   const double own_ns = own_time_ns(requests, names);

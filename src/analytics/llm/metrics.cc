@@ -130,11 +130,14 @@ std::string sentence_of(const Load& load, const Slo& slo) {
   if (load.complete == 0) return fmt::format("all {} requests failed", load.requests);
   const Rates& rates = load.steady ? *load.steady : load.rates;
   std::string text = fmt::format("{} requests/s", rate_text(rates.requests_per_second));
+  const bool open_loop = !load.name.starts_with("concurrency ");
+  if (open_loop && rates.requests_per_second < (1 - kBehindSchedule) * load.offered_per_second)
+    text += fmt::format(" of {} due", rate_text(load.offered_per_second));
   if (rates.output_tokens_per_second) text += fmt::format(", {} output tokens/s", rate_text(*rates.output_tokens_per_second));
   const bool bounded = load.ttft.p99 && load.ttft.p99->ci95;  // a tail that its values do not bound is left out
   const auto& top = bounded ? load.ttft.p99 : load.ttft.p50;
   if (top) text += fmt::format(", TTFT {} {}", bounded ? "P99" : "median", core::format_duration(top->value));
-  if (load.tpot.p50) text += fmt::format(", TPOT {}", core::format_duration(load.tpot.p50->value));
+  if (load.tpot.p50 && load.tpot.p50->value > 0) text += fmt::format(", TPOT {}", core::format_duration(load.tpot.p50->value));
   if (load.good_ratio) text += fmt::format("; {} of requests within {}", core::format_percent(*load.good_ratio), to_string(slo));
   if (load.complete < load.requests)
     text += fmt::format("; {} of {} requests failed", load.requests - load.complete, load.requests);

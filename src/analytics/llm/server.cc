@@ -64,6 +64,13 @@ void add_own_causes(const ServerState& server, std::vector<ServerCause>& causes)
   causes.push_back({"kv_cache", std::move(text), "give the KV cache more memory, or limit the requests in a batch"});
 }
 
+// Whether the client's lag cannot have made gaps as slow.
+bool is_beyond_client(const PrefillStalls& stalls, const OwnLimit& client) {
+  if (!client.limited) return true;
+  return !client.saturated && client.loop_lag_p99_ns &&
+         stalls.slow_gap_ns - stalls.usual_gap_ns > kFarBeyondLag * *client.loop_lag_p99_ns;
+}
+
 }  // namespace
 
 ServerState server_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
@@ -109,10 +116,9 @@ ServerState server_state(std::span<const trace::SystemEventRow> events, const tr
 std::vector<ServerCause> server_causes(const ServerState& server, const std::optional<PrefillStalls>& stalls,
                                        const OwnLimit& client) {
   std::vector<ServerCause> causes;
-  if (client.limited) return causes;  // its lag makes a server look slow, and its waits are those of a busy machine
-  add_cpu_causes(server, causes);
-  add_own_causes(server, causes);
-  if (stalls && stalls_tokens(*stalls))
+  if (!client.limited) add_cpu_causes(server, causes);    // the client's waits are those of a busy machine, and so may be these
+  if (!client.saturated) add_own_causes(server, causes);  // a server that is read slowly may queue for that
+  if (stalls && stalls_tokens(*stalls) && is_beyond_client(*stalls, client))
     causes.push_back(
         {"prefill",
          fmt::format("the prefill of other requests stalled tokens: {} gaps of {} (usual {}), {} of them with the first "

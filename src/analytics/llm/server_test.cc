@@ -69,12 +69,14 @@ TEST(ServerCauses, NoneOfARareQueue) {
   for (int i = 0; i < 20; ++i) readings.reading(i % 4 == 0 ? 5 : 0, 0.1);
   EXPECT_EQ(causes(readings.state()), Ids{});
 }
-TEST(ServerCauses, NoneWhereTheClientWasTheLimit) {
+TEST(ServerCauses, NoneWhereTheClientWasTheBottleneck) {
   Readings readings;
   for (int i = 0; i < 10; ++i) readings.reading(3, 0.99);
   OwnLimit client;
-  client.limited = true;
+  client.limited = client.saturated = true;
   EXPECT_EQ(causes(readings.state(), client), Ids{});
+  client.saturated = false;
+  EXPECT_EQ(causes(readings.state(), client), (Ids{"queue", "kv_cache"}));
 }
 // The client waited 10 % and the server 78 % of the time: on a machine without free CPUs either may have made the results slow.
 TEST(ServerCauses, WaitOfBothSidesNamesNone) {

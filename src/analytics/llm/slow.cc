@@ -112,9 +112,7 @@ SlowTimes SlowTokens::find(std::span<const trace::LlmRequestRow> requests, std::
   found.first_tokens = static_cast<std::int64_t>(firsts.size());
   found.gaps = static_cast<std::int64_t>(times.gaps.size());
   found.usual_first_token_ns = usual_first_token_ns ? *usual_first_token_ns : stats::median(lengths);
-  lengths.clear();
-  for (const TokenGap& gap : times.gaps) lengths.push_back(gap.ns());
-  if (!lengths.empty()) found.usual_gap_ns = stats::median(lengths);
+  found.usual_gap_ns = usual_gap_ns(times.gaps);
   for (Candidate& first : firsts) {
     first.usual_ns = found.usual_first_token_ns;
     if (is_slow(first.wait.ns(), first.usual_ns)) slow.push_back(first);

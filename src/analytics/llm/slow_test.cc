@@ -71,6 +71,14 @@ TEST(SlowTokens, OneGapIsSlow) {
   EXPECT_EQ(times.longest.at(0).request, 4);
   EXPECT_EQ(times.causes.at(""), 1);
 }
+// Pairs of chunks in one read: half of the gaps are 0, and the usual one is between the pairs.
+TEST(SlowTokens, ChunksOfOneReadAreNotTheUsualGap) {
+  Scene scene;
+  for (std::size_t i = 1; i < scene.chunks.size(); i += 2) scene.chunks[i].time_ns = scene.chunks[i - 1].time_ns;
+  const SlowTimes times = scene.found();
+  EXPECT_EQ(times.usual_gap_ns, 10.0 * kMs);
+  EXPECT_EQ(times.slow_gaps, 1);
+}
 TEST(SlowTokens, NoneIsSlow) {
   EXPECT_EQ(Scene(5).cause(), "none");
   EXPECT_EQ(sentence_of(Scene(5).found()), "");

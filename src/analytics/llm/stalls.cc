@@ -22,6 +22,13 @@ bool has_prefill(const TokenGap& gap, const std::vector<FirstToken>& firsts) {
   return false;
 }
 
+double usual_gap_ns(const std::vector<TokenGap>& gaps) {
+  std::vector<double> lengths;
+  for (const TokenGap& gap : gaps)
+    if (gap.ns() > 0) lengths.push_back(gap.ns());
+  return lengths.empty() ? 0 : stats::median(lengths);
+}
+
 TokenTimes token_times(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
                        const trace::NameTable& names, std::string_view load) {
   std::unordered_map<std::int64_t, std::int64_t> last;  // the last chunk of each request of the level
@@ -47,10 +54,8 @@ std::optional<PrefillStalls> prefill_stalls(std::span<const trace::LlmRequestRow
                                             std::string_view load) {
   const TokenTimes times = token_times(requests, chunks, names, load);
   if (times.gaps.empty() || times.firsts.size() < 2) return std::nullopt;
-  std::vector<double> lengths;
-  for (const TokenGap& gap : times.gaps) lengths.push_back(gap.ns());
   PrefillStalls stalls;
-  stalls.usual_gap_ns = stats::median(lengths);
+  stalls.usual_gap_ns = usual_gap_ns(times.gaps);
   const double span = static_cast<double>(times.firsts.back().time_ns - times.firsts.front().time_ns);
   const double rate = span > 0 ? static_cast<double>(times.firsts.size() - 1) / span : 0;
   std::vector<double> slow;

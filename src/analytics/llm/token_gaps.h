@@ -29,6 +29,9 @@ struct TokenTimes {
 TokenTimes token_times(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
                        const trace::NameTable& names, std::string_view load);
 
+// The median of the gaps between chunks that were not read together; 0 where all were.
+double usual_gap_ns(const std::vector<TokenGap>& gaps);
+
 // The first token of another request arrives within the gap, or in the same step as its end.
 bool has_prefill(const TokenGap& gap, const std::vector<FirstToken>& firsts);
 

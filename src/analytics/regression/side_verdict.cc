@@ -219,6 +219,9 @@ std::string recommend(const MetricResult& decided, const std::optional<std::stri
   if (decided.method == Method::none) return decided.reason;
   if (decided.verdict == Verdict::equivalent) return "no action needed";
   if (decided.verdict == Verdict::inconclusive) return recommend_more(decided);
+  if (!cause && decided.id.starts_with("llm."))
+    return "compare what 'aaco explain' says of both sides; --ebpf or --observe records what a server waits for, --profile the "
+           "nodes of a model in this process";
   return cause.value_or("run both sides with --profile, or import a trace of each, to see where the difference comes from");
 }
 

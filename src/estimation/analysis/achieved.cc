@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "estimation/analysis/footing.h"
+
 namespace aaco::estimation {
 namespace {
 
@@ -59,7 +61,7 @@ std::optional<Achieved> achieved_rates(const CalibrationSet& set, const DeviceFa
       compute.add(one.compute_ratio);
       memory.add(one.memory_ratio);
       floor.add(one.floor_s);
-      result.source += (result.source.empty() ? "" : ", ") + id;
+      result.source += (result.source.empty() ? "" : " and ") + id;
     }
     if (memory.count == 0) continue;
     result.compute_ratio = compute.value();
@@ -84,7 +86,7 @@ LatencyEstimate achieved_estimate(const LatencyEstimate& theoretical, const Mapp
   result.lower = std::max(best, result.seconds / kAchievedBelow);
   result.upper = result.seconds * kAchievedAbove;
   result.level = Level::interpolated;
-  result.source = "achieved rates of " + achieved.source;
+  result.source = std::string(kAchievedRates) + achieved.source;
   why.efficiency_ratio = std::min(1.0, (best + why.floor_s) / result.seconds);
   why.limit = std::max(compute, memory) < why.floor_s ? "floor" : compute > memory ? "compute" : "memory";
   why.method = "no measurements of this kind of kernel: published rates times what measured kernels of " + achieved.source +

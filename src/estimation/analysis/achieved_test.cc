@@ -58,8 +58,8 @@ TEST(AchievedRates, ElseThoseOfTheNearestRelatives) {
   EXPECT_NEAR(lent->compute_ratio, 0.4, 1e-9);
   EXPECT_NEAR(lent->memory_ratio, 0.6, 1e-9);
   EXPECT_NEAR(lent->floor_s, 4e-6, 1e-12);
-  EXPECT_EQ(lent->source, "acme_one, acme_two");
-  EXPECT_EQ(achieved_rates(set, facts("acme_four", "nine"), "bf16")->source, "acme_old, acme_one, acme_two");
+  EXPECT_EQ(lent->source, "acme_one and acme_two");
+  EXPECT_EQ(achieved_rates(set, facts("acme_four", "nine"), "bf16")->source, "acme_old and acme_one and acme_two");
 }
 
 TEST(AchievedRates, NoneOfStrangers) {

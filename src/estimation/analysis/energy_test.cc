@@ -218,7 +218,7 @@ TEST(GraphEnergy, IsGradedByTheShareThatRestsOnEach) {
   const GraphEstimate heavy = analysed(products(2, 16384, 8192), device, &set, none);
   EXPECT_EQ(heavy.energy->level, Level::calibrated) << "activations are less than a tenth of it";
   EXPECT_THAT(heavy.energy->source, HasSubstr(device.id + " ("));
-  EXPECT_THAT(heavy.energy->source, HasSubstr("% of the energy), specification ("));
+  EXPECT_THAT(heavy.energy->source, HasSubstr("% of the energy); specification ("));
   EXPECT_THAT(heavy.energy->source, HasSubstr("board power 750 W"));
   const GraphEstimate light = analysed(products(2, 16384, 64), device, &set, none);
   EXPECT_EQ(light.energy->level, Level::theoretical);

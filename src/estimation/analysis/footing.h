@@ -8,6 +8,9 @@
 
 namespace aaco::estimation {
 
+// What the source of an estimate by achieved rates begins with; the devices follow.
+inline constexpr std::string_view kAchievedRates = "achieved rates of ";
+
 // What a sum rests on: how much of it has which level, and which source.
 class Footing {
  public:
@@ -16,6 +19,8 @@ class Footing {
   void grade(std::string_view what, Estimate& sum) const;
 
  private:
+  [[nodiscard]] std::string shares(std::string_view what) const;
+
   std::map<Level, double> levels_;
   std::map<std::string, double> sources_;
   double all_ = 0;

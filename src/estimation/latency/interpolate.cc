@@ -174,7 +174,7 @@ core::Result<std::optional<LatencyEstimate>> interpolated(const Kernel& kernel, 
     distance += weight * lender.distance;
     peaks += weight * lender.peaks;
     doubt += weight * lender.doubt;
-    if (!result.source.empty()) result.source += ", ";
+    if (!result.source.empty()) result.source += " and ";
     result.source += lender.entry->calibration.device;
     if (result.explanation.method.empty()) result.explanation = theirs.explanation;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/strings.h"
+#include "estimation/expert_routing.h"
 
 namespace aaco::estimation {
 namespace {
@@ -197,6 +198,13 @@ std::string_view kind_of(const Kernel& kernel) {
 bool has_programs(std::string_view kind) { return kind.ends_with("attention") || kind == "experts" || kind == "collective"; }
 
 ExpertLoad load_of(const ExpertsShape& s) {
+  constexpr std::int64_t kMaxExperts = 1 << 16;  // of a layer; a table may state anything
+  const bool valid = s.tokens > 0 && s.per_token > 0 && s.expert > 0 && s.per_token <= s.experts && s.expert <= s.experts;
+  if (s.skew > 0 && valid && s.experts <= kMaxExperts) {
+    const BusiestRank rank =
+        busiest_rank({d(s.experts), d(s.per_token), d(s.expert)}, d(s.tokens), {ExpertRouting::Kind::power_law, s.skew});
+    return {rank.visits, rank.experts};
+  }
   const double chosen = d(s.per_token) / d(s.experts), own = d(s.experts) / d(s.expert);
   ExpertLoad load;
   load.visits = d(s.tokens) * d(s.per_token) / d(s.expert);

@@ -56,6 +56,14 @@ TEST(ServingWork, FewTokensVisitFewExperts) {
   EXPECT_EQ(load_of(shared).visits, 32);
   EXPECT_LT(load_of(shared).experts, 16);
   EXPECT_EQ(of({shared, "bf16"}).flops, 2.0 * 3 * 32 * 1024 * 256);
+  ExpertsShape skewed = shared;
+  skewed.skew = 1.2;
+  EXPECT_GT(load_of(skewed).visits, 1.1 * 32) << "of the busiest";
+  EXPECT_LE(load_of(skewed).experts, 16);
+  for (const std::int64_t hostile : {std::int64_t{0}, std::int64_t{-5}, std::int64_t{1} << 62}) {
+    skewed.experts = hostile;
+    static_cast<void>(load_of(skewed));  // ends, and takes no memory
+  }
   EXPECT_EQ(refused({ExpertsShape{1, 8, 8, 2, 4}, "bf16"}), "more experts per token (topk) than there are experts");
   EXPECT_NE(refused({ExpertsShape{0, 8, 8, 2, 1}, "bf16"}), "accepted");
 }

@@ -180,16 +180,21 @@ core::Status read_llama4(const Config& config, DecoderArchitecture& model) {
 }
 
 core::Status read_window(const Config& config, DecoderArchitecture& model) {
+  const bool qwen = model.family.starts_with("qwen2") || model.family.starts_with("qwen3");
   AACO_ASSIGN(const std::int64_t window, config.size({"sliding_window"}, 0));
-  if (window == 0 || !config.flag("use_sliding_window", true)) return {};
+  if (window == 0 || !config.flag("use_sliding_window", !qwen)) return {};
   const auto& kinds = config.json()["layer_types"].items();
   std::int64_t windowed = 0;
   for (const core::Json& kind : kinds)
     if (kind.text() == "sliding_attention") ++windowed;
   if (kinds.empty()) {
-    const std::int64_t usual = model.family == "gemma2" ? 2 : model.family.starts_with("gemma3") ? 6 : 0;
+    const bool every_other = model.family == "gemma2" || model.family == "gpt_oss";
+    const std::int64_t usual = every_other ? 2 : model.family.starts_with("gemma3") ? 6 : model.family == "cohere2" ? 4 : 0;
     AACO_ASSIGN(const std::int64_t pattern, config.size({"sliding_window_pattern"}, usual));
     windowed = pattern > 1 ? model.layers - model.layers / pattern : model.layers;
+    // Of Qwen, the layers from this one on.
+    AACO_ASSIGN(const std::int64_t first, config.size({"max_window_layers"}, qwen ? 28 : 0));
+    if (qwen) windowed = std::max<std::int64_t>(0, model.layers - first);
   }
   model.window = windowed > 0 ? window : 0;
   model.windowed_layers = std::min(windowed, model.layers);

@@ -117,6 +117,20 @@ TEST(DecoderConfig, SlidingWindowsMayBeOff) {
   EXPECT_EQ(llama(R"({"sliding_window": null})")->window, 0);
   EXPECT_EQ(llama(R"({"sliding_window": 1024, "sliding_window_pattern": 6})")->windowed_layers, 27);
 }
+TEST(DecoderConfig, QwensWindowsAreOffUnlessAskedFor) {
+  const auto windowed = [](const char* more) {
+    return llama(std::string(R"({"model_type": "qwen2", "sliding_window": 4096)") + more + "}")->windowed_layers;
+  };
+  EXPECT_EQ(windowed(""), 0);
+  EXPECT_EQ(windowed(R"(, "use_sliding_window": true)"), 4);
+  EXPECT_EQ(windowed(R"(, "use_sliding_window": true, "max_window_layers": 20)"), 12);
+  EXPECT_EQ(windowed(R"(, "use_sliding_window": true, "max_window_layers": 64)"), 0);
+}
+TEST(DecoderConfig, FamiliesWithoutAListHaveTheirUsualWindows) {
+  EXPECT_EQ(llama(R"({"model_type": "gpt_oss", "sliding_window": 128})")->windowed_layers, 16);
+  EXPECT_EQ(llama(R"({"model_type": "cohere2", "sliding_window": 4096})")->windowed_layers, 24);
+  EXPECT_EQ(llama(R"({"model_type": "mistral", "sliding_window": 4096})")->windowed_layers, 32);
+}
 TEST(DecoderConfig, LanguagePartOfAModelOfImages) {
   EXPECT_EQ(read(std::string(R"({"model_type": "gemma3", "text_config": )") + kLlama + "}")->layers, 32);
 }

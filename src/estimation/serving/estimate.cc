@@ -245,6 +245,34 @@ void fill_energy(const hardware::Device& device, const WeightType& type, Serving
   out.joules_per_token = joules * d(out.plan.ranks()) / out.running;
 }
 
+// "0.18", "0.18.x" and "0.18.0" name 0.18.0.
+bool names_version(std::string_view asked, std::string_view version) {
+  if (asked.ends_with(".x")) asked.remove_suffix(2);
+  return !asked.empty() && version.starts_with(asked) && (version.size() == asked.size() || version[asked.size()] == '.');
+}
+
+// What the fitted points say of the version of "STACK@VERSION".
+std::string version_note(const std::string& asked, const ServingRules& rules) {
+  const auto at = asked.find('@');
+  const std::string version = asked.substr(at + 1);
+  const auto stack = rules.stack(asked);
+  const std::string name = stack ? (*stack)->name : asked.substr(0, at);
+  double points = 0, errors = 0;
+  std::vector<std::string> fitted;
+  for (const StackVersion& one : rules.versions) {
+    if (one.stack != name) continue;
+    fitted.push_back(fmt::format("{} of {}", one.points, one.version.empty() ? "no recorded version" : one.version));
+    if (!names_version(version, one.version)) continue;
+    points += d(one.points);
+    errors += d(one.points) * one.error;
+  }
+  const std::string same = fmt::format("the estimate is the same for all versions of {}", name);
+  if (points > 0)
+    return fmt::format("{:.0f} fitted points are of {} {}, {:.0f} % off with their models held out; {}", points, name, version,
+                       100 * errors / points, same);
+  return fmt::format("no fitted points are of {} {} (fitted: {}); {}", name, version, fmt::join(fitted, ", "), same);
+}
+
 void add_notes(const ServingRequest& request, const ServingRules& rules, std::int64_t context, bool sustained,
                ServingEstimate& out) {
   if (!sustained)
@@ -258,13 +286,16 @@ void add_notes(const ServingRequest& request, const ServingRules& rules, std::in
   if (request.plan.ranks() > rules.node_gpus || request.plan.expert > rules.node_gpus)
     out.notes.push_back(fmt::format("ranks beyond {} GPUs communicate over a network of {:g} GB/s per GPU (an assumption)",
                                     rules.node_gpus, rules.network_bytes_per_s / 1e9));
+  const ExpertRouting& routing = request.routing;
+  if (out.expert_type.empty() && routing.kind != ExpertRouting::Kind::uniform)
+    out.notes.push_back(out.model + " has no experts: --expert-load has no effect");
+  else if (request.plan.expert == 1 && routing.kind == ExpertRouting::Kind::factor)
+    out.notes.emplace_back("--expert-load has no effect without --ep: every GPU has a part of each expert");
   if (request.stack.empty()) out.notes.emplace_back("no --stack: coefficients and bounds of all measured stacks");
   if (context > 0 && d(request.load.input_tokens + request.load.output_tokens) > d(context))
     out.notes.push_back(fmt::format("{} tokens per request exceed the model's context of {}",
                                     request.load.input_tokens + request.load.output_tokens, context));
-  if (request.stack.find('@') != std::string::npos)
-    out.notes.push_back(fmt::format("the estimate is the same for all versions of {}: the fitted points do not tell them apart",
-                                    request.stack.substr(0, request.stack.find('@'))));
+  if (request.stack.find('@') != std::string::npos) out.notes.push_back(version_note(request.stack, rules));
   if (rules.saw_device(out.device_id) && !rules.saw_type(heaviest_type(out)))
     out.notes.push_back(fmt::format("no serving points of {} weights were fitted, only of {}; bounds are wider",
                                     heaviest_type(out), fmt::join(rules.types, " and ")));
@@ -310,7 +341,8 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   if (!device.memory.bytes_per_s)
     return core::fail(core::ErrorCode::unsupported, "the registry has no memory bandwidth for " + device.id,
                       "add it to " + device.where);
-  ServedModel served{model, request.plan, {}, {}, {}, 2, device.memory.bytes_per_s->value, 0, device.device_link.has_value()};
+  ServedModel served{
+      model, request.plan, {}, {}, {}, 2, device.memory.bytes_per_s->value, 0, device.device_link.has_value(), request.routing};
   const std::string weights = request.weight_type.empty() ? model.weight_type : request.weight_type;
   AACO_ASSIGN(served.dense, weight_type_on(device, weights, rules));
   AACO_ASSIGN(served.plain, weight_type_on(device, "bf16", rules));
@@ -341,6 +373,7 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   out.cache_type = cache_type.name;
   out.plan = request.plan;
   out.load = request.load;
+  out.routing = request.routing;
   AACO_TRY(fill_memory(served, device, rules, out));
   const Server server(served, request, rules, stack);
   bool sustained = true;

@@ -55,6 +55,10 @@ core::Json to_json(const ServingEstimate& e) {
                                         {"prefill_ns", e.prefill_seconds * 1e9},
                                         {"decode_step_ns", e.decode_seconds * 1e9}});
   if (!e.stack.empty()) json.set("stack", e.stack);
+  if (!e.expert_type.empty())
+    json.set("expert_load", core::Json::object({{"routing", to_string(e.routing)},
+                                                {"serve.expert_imbalance_ratio", e.decode.expert_imbalance},
+                                                {"prefill_imbalance_ratio", e.prefill.expert_imbalance}}));
   json.set_if("serve.energy_per_token_joules", e.joules_per_token);
   json.set_if("prefill_gpus_per_decode_gpu", e.prefill_gpus_per_decode_gpu);
   json.set("memory", std::move(memory));

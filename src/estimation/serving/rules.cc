@@ -64,6 +64,17 @@ core::Result<AchievedRate> read_achieved(const core::YamlNode& node) {
   return rate;
 }
 
+core::Result<StackVersion> read_version(const core::YamlNode& node) {
+  AACO_TRY(node.only_keys({"stack", "version", "points", "error"}));
+  StackVersion version;
+  AACO_ASSIGN(version.stack, node.require_string("stack"));
+  AACO_ASSIGN(version.version, node.require_string("version"));
+  AACO_ASSIGN(version.points, node.require_i64("points"));
+  AACO_ASSIGN(version.error, node.require_f64("error"));
+  if (version.points < 1 || version.error < 0) return node.error("invalid points or error: expected a positive number");
+  return version;
+}
+
 core::Result<double> positive(const core::YamlNode& node, std::string_view key) {
   AACO_ASSIGN(const double value, node.require_f64(key));
   if (!(value > 0)) return node.error("invalid " + std::string(key) + ": expected a positive number");
@@ -101,7 +112,7 @@ core::Result<ServingRules> load_serving_rules(const std::string& path) {
   AACO_TRY(root.only_keys(
       {"schema",   "source",       "coefficients",          "specified", "first_token",         "bounds", "first_token_bounds",
        "devices",  "types",        "other_device_widening", "rows",      "rows_sha256",         "models", "mean_error",
-       "achieved", "memory_ratio", "runtime_bytes",         "node_gpus", "network_bytes_per_s", "stacks"}));
+       "achieved", "memory_ratio", "runtime_bytes",         "node_gpus", "network_bytes_per_s", "stacks", "versions"}));
   AACO_ASSIGN(const auto schema, root.require_i64("schema"));
   if (schema != 1) return root.error("unsupported schema " + std::to_string(schema), "use a newer version of AACO");
   AACO_TRY(root.require_string("source"));
@@ -133,6 +144,11 @@ core::Result<ServingRules> load_serving_rules(const std::string& path) {
   for (const core::YamlNode& item : stacks->items()) {
     AACO_ASSIGN(ServingStack stack, read_stack(item));
     rules.stacks.push_back(std::move(stack));
+  }
+  AACO_ASSIGN(const core::YamlNode* versions, root.require("versions"));
+  for (const core::YamlNode& item : versions->items()) {
+    AACO_ASSIGN(StackVersion version, read_version(item));
+    rules.versions.push_back(std::move(version));
   }
   if (rules.stacks.empty() || rules.node_gpus < 1) return root.error("stacks and node_gpus require at least 1");
   return rules;

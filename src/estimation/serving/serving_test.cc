@@ -50,6 +50,20 @@ TEST_F(Serving, Llama70BWithABatchOf64FitsAnMi300X) {
   request_.weight_type = "fp8";
   EXPECT_NEAR(of("llama2-70b", "amd_instinct_mi300x_192gb")->memory.weight_bytes, 69.5e9, 0.5e9);
 }
+// DeepSeek-V3 in FP8 on eight GPUs: the projections down to latent vectors, 7168 x (1536 + 512 + 64) in 61 layers, are on each.
+TEST_F(Serving, RanksKeepWholeKeyHeadsAndLatentProjections) {
+  request_.plan = {8, 1, 8, 1};
+  const auto* deepseek = find_decoder(decoders_, "deepseek-v3");
+  const double tables = deepseek->embedding_parameters() * 2, router = 58 * 7168.0 * 256, down = 61 * 7168.0 * 2112;
+  EXPECT_NEAR(of("deepseek-v3", "nvidia_h200_sxm5_141gb")->memory.weight_bytes,
+              (deepseek->parameters() - deepseek->embedding_parameters() - router - down + tables) / 8 + down, 1e6);
+  request_.plan = {8, 1, 1, 1};
+  request_.weight_type = "fp8";
+  const auto* qwen = find_decoder(decoders_, "qwen3-235b-a22b");  // 4 key heads on 8 GPUs: one each
+  const double keys = 94 * 2.0 * 4 * 128 * 4096;
+  EXPECT_NEAR(of("qwen3-235b-a22b", "nvidia_h200_sxm5_141gb")->memory.weight_bytes,
+              (qwen->parameters() - 94 * 4096.0 * 128 + qwen->embedding_parameters() + keys) / 8, 1e6);
+}
 TEST_F(Serving, NarrowWeightsAndCachesTakeLess) {
   const double wide = of("llama3-8b", "nvidia_h100_sxm5_80gb")->output_token.value;
   request_.weight_type = "int4";
@@ -75,6 +89,41 @@ TEST_F(Serving, FewTokensVisitFewExperts) {
   const double all = find_decoder(decoders_, "qwen3-235b-a22b")->expert_parameters() / 8;
   EXPECT_NEAR(one / all, 8.0 / 128, 0.01);
   EXPECT_GT(many / all, 0.98);
+}
+TEST_F(Serving, AllGpusWaitForTheBusiest) {
+  request_.weight_type = "fp8";
+  request_.plan = {8, 1, 8, 1};
+  request_.load.concurrency = 64;
+  const auto tpot = [&](const char* routing) {
+    request_.routing = *parse_routing(routing);
+    return of("qwen3-235b-a22b", "nvidia_h100_sxm5_80gb")->output_token.value;
+  };
+  const auto prompt = [&](const char* routing) {
+    request_.routing = *parse_routing(routing);
+    return of("qwen3-235b-a22b", "nvidia_h100_sxm5_80gb")->prefill_seconds;
+  };
+  EXPECT_LE(tpot("even"), tpot("uniform"));
+  EXPECT_LT(tpot("power_law_1.2"), tpot("8"));
+  // A prompt's many tokens compute; few read the weights of the experts they visit, whichever those are.
+  EXPECT_LT(prompt("even"), prompt("uniform"));
+  EXPECT_LT(prompt("uniform"), prompt("power_law_1.2"));
+  EXPECT_LT(prompt("power_law_1.2"), prompt("8"));
+  request_.plan = {8, 1, 1, 1};
+  EXPECT_EQ(tpot("even"), tpot("uniform"));
+  request_.routing = *parse_routing("2");
+  EXPECT_THAT(of("qwen3-235b-a22b", "nvidia_h100_sxm5_80gb")->notes, Contains(HasSubstr("no effect without --ep")));
+  request_.plan = {};
+  EXPECT_THAT(of("llama3-8b", "nvidia_h100_sxm5_80gb")->notes, Contains(HasSubstr("has no experts")));
+}
+TEST_F(Serving, TheBusiestReceivesMostAcrossReplicas) {
+  request_.weight_type = "fp8";
+  request_.plan = {1, 1, 8, 8};
+  request_.load.concurrency = 512;
+  const auto exchange = [&](const char* routing) {
+    request_.routing = *parse_routing(routing);
+    return of("qwen3-30b-a3b", "nvidia_h100_sxm5_80gb")->decode[WorkClass::exchange].bytes;
+  };
+  EXPECT_NEAR(exchange("2") / exchange("even"), 2, 1e-6);
 }
 TEST_F(Serving, MoreGpusShortenTheTokenAndExchange) {
   request_.load.concurrency = 16;
@@ -223,7 +272,14 @@ TEST_F(Serving, RefusesUnknownTypesAndStacks) {
   request_.stack = "vllm@0.18.0";
   const auto versioned = of("llama3-8b", "nvidia_h100_sxm5_80gb");
   ASSERT_TRUE(versioned) << versioned.error().text();
-  EXPECT_THAT(versioned->notes, Contains(HasSubstr("all versions of vllm")));
+  EXPECT_THAT(versioned->notes,
+              Contains(AllOf(HasSubstr("fitted points are of vllm 0.18.0"), HasSubstr("all versions of vllm"))));
+  request_.stack = "vllm@0.18.x";
+  EXPECT_THAT(of("llama3-8b", "nvidia_h100_sxm5_80gb")->notes, Contains(HasSubstr("fitted points are of vllm 0.18.x")));
+  for (const char* other : {"vllm@0.1", "vllm@", "vllm@9"}) {
+    request_.stack = other;
+    EXPECT_THAT(of("llama3-8b", "nvidia_h100_sxm5_80gb")->notes, Contains(HasSubstr("no fitted points are of vllm"))) << other;
+  }
 }
 TEST_F(Serving, RefusesLoadsThatAreNone) {
   request_.load.output_tokens = 0;

@@ -74,24 +74,51 @@ struct Builder {
     work[WorkClass::vectors].kernels += layers;
   }
 
-  // Tokens choose their experts apart: of E experts, E (1 - (1 - k / E)^rows) have work.
+  // Tokens of all ranks that share the experts.
+  [[nodiscard]] double routed_rows() const {
+    return tokens.rows * std::max(1.0, real(served.plan.expert) / real(served.plan.tensor));
+  }
+
+  [[nodiscard]] BusiestRank busiest(const ExpertRouting& routing) const {
+    const ExpertSizes& e = *served.model.experts;
+    return busiest_rank({real(e.count), real(e.per_token), real(served.plan.expert)}, routed_rows(), routing);
+  }
+
+  // Operations and bytes of one layer's experts on a rank with so much to do.
+  [[nodiscard]] ClassWork of_rank(const BusiestRank& rank) const {
+    const DecoderArchitecture& m = served.model;
+    const double inner = real(m.experts->intermediate) / std::max(1.0, real(served.plan.tensor) / real(served.plan.expert));
+    const double matrices = m.gated ? 3 : 2;
+    ClassWork out;
+    out.flops = 2 * matrices * inner * real(m.hidden) * rank.visits;
+    out.bytes = rank.most_experts * matrices * inner * real(m.hidden) * served.experts.bytes +
+                rank.visits * (2 * real(m.hidden) + 3 * inner) * kActivationBytes;
+    out.seconds = std::max(out.flops / served.experts.flops_per_s, out.bytes / served.bytes_per_s);
+    return out;
+  }
+
+  // All ranks wait for the busiest. Tables of measured experts have even loads and those of power laws.
   void experts() {
     const DecoderArchitecture& m = served.model;
     const ExpertSizes& e = *m.experts;
     const double layers = real(m.expert_layers()), groups = real(served.plan.expert), tensor = real(served.plan.tensor);
-    const double rows = tokens.rows * std::max(1.0, groups / tensor);
-    const double inner = real(e.intermediate) / std::max(1.0, tensor / groups);
-    const double own = real(e.count) / groups * -std::expm1(rows * std::log1p(-real(e.per_token) / real(e.count) * (1 - 1e-12)));
-    const double visits = rows * real(e.per_token) / groups;
-    const double matrices = m.gated ? 3 : 2;
-    const double flops = 2 * matrices * inner * real(m.hidden) * visits;
-    const double bytes = own * matrices * inner * real(m.hidden) * served.experts.bytes +
-                         visits * (2 * real(m.hidden) + 3 * inner) * kActivationBytes;
-    const ExpertsShape shape{whole(rows),   m.hidden, e.intermediate, e.count, e.per_token, m.gated, whole(tensor / groups),
-                             whole(groups), 0};
-    work[WorkClass::experts] +=
-        timed(flops, bytes, served.times.seconds({shape, served.experts.name}),
-              std::max(flops / served.experts.flops_per_s, bytes / served.bytes_per_s), layers, kExpertKernels);
+    const ExpertRouting& routing = served.routing;
+    const bool is_power_law = routing.kind == ExpertRouting::Kind::power_law;
+    const BusiestRank rank = busiest(routing);
+    const ClassWork one = of_rank(rank);
+    const ExpertsShape shape{whole(routed_rows()),
+                             m.hidden,
+                             e.intermediate,
+                             e.count,
+                             e.per_token,
+                             m.gated,
+                             whole(tensor / groups),
+                             whole(groups),
+                             is_power_law ? routing.value : 0};
+    auto measured = served.times.seconds({shape, served.experts.name});
+    if (measured && !is_power_law) *measured *= one.seconds / of_rank(busiest({ExpertRouting::Kind::even, 0})).seconds;
+    work[WorkClass::experts] += timed(one.flops, one.bytes, measured, one.seconds, layers, kExpertKernels);
+    work.expert_imbalance = rank.imbalance;
     feed_forward(real(e.shared_intermediate), layers);
   }
 
@@ -165,9 +192,11 @@ struct Builder {
     out += timed(0, row * (tensor > 1 ? 2 : 0), measured, sum.seconds, sums, tensor > 1 ? 1 : 0);
     if (!measured) work.messages += sums * sum.messages;  // measured ones have their latency within
     if (across) {
-      const Collective sent = all_to_all(row * real(m.experts->per_token), groups, served.link_bytes_per_s);
+      // The busiest rank receives most.
+      const double received = row * real(m.experts->per_token) * work.expert_imbalance;
+      const Collective sent = all_to_all(received, groups, served.link_bytes_per_s);
       const double times = 2 * real(m.expert_layers());
-      out += timed(0, row * real(m.experts->per_token), std::nullopt, sent.seconds, times, 1);
+      out += timed(0, received, std::nullopt, sent.seconds, times, 1);
       work.messages += times * sent.messages;
     }
     const double stages = real(served.plan.pipeline) - 1;
@@ -245,11 +274,26 @@ double cache_bytes_per_token(const ServedModel& served) {
   return values * served.cache_bytes * real(m.layers) / real(served.plan.pipeline);
 }
 
+namespace {
+
+// Of one layer on one rank. Every rank has whole key and value heads, and latent attention's projections down to the ranks of
+// queries and cache.
+double attention_parameters(const DecoderArchitecture& m, double tensor) {
+  if (!m.latent) {
+    const double kept = 2 * std::max(1.0, real(m.kv_heads) / tensor) * real(m.head_dim) * real(m.hidden);
+    return kept + (m.attention_parameters() - 2 * real(m.kv_heads * m.head_dim) * real(m.hidden)) / tensor;
+  }
+  const double down = real(m.hidden) * real(m.latent->query_rank + m.latent->cache_rank + m.latent->rotary_dim);
+  return down + (m.attention_parameters() - down) / tensor;
+}
+
+}  // namespace
+
 double weight_bytes(const ServedModel& served) {
   const DecoderArchitecture& m = served.model;
   const double tensor = real(served.plan.tensor), stages = real(served.plan.pipeline);
   const double matrices = m.gated ? 3 : 2;
-  double sum = real(m.layers) * m.attention_parameters() / tensor * served.dense.bytes;
+  double sum = real(m.layers) * attention_parameters(m, tensor) * served.dense.bytes;
   sum += real(m.dense_layers()) * matrices * real(m.hidden) * real(m.intermediate) / tensor * served.dense.bytes;
   if (m.experts) {
     sum +=

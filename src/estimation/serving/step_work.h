@@ -27,6 +27,7 @@ struct ServedModel {
   double bytes_per_s = 0;            // memory
   double link_bytes_per_s = 0;       // one direction, to the ranks of the tensor group
   bool direct_links = true;          // between them
+  ExpertRouting routing = {};
   OperatorTimes times{nullptr, {}, {}};
 };
 

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,26 @@ class KeptErrno {
 
  private:
   int value_;
+};
+
+// No handler runs meanwhile: its calls would find a ring that is not there yet. Faults are not held back.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t held;
+    sigfillset(&held);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&held, fault);
+    valid_ = pthread_sigmask(SIG_SETMASK, &held, &before_) == 0;
+  }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals() {
+    if (valid_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t before_;
+  bool valid_;
 };
 
 std::size_t bytes_of(std::uint32_t records) { return wire::kHeaderBytes + std::size_t{records} * sizeof(wire::Record); }
@@ -120,6 +141,8 @@ void enter_process() {
 
 void attach_thread() {
   const KeptErrno kept;
+  const HeldSignals held;
+  if (thread.generation == *shared.generation && *shared.generation != 0) return;  // a handler was here first
   enter_process();
   thread.endings = 0;
   thread.ring = nullptr;  // of a forked parent, if any

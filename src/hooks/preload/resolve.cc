@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 #include <link.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "hooks/preload/loader.h"
@@ -84,7 +85,58 @@ int find_exact(const char* name) {
   return -1;
 }
 
+// Which addresses are of loaded objects.
+struct Kept {
+  bool known[kFunctionCount][kSlots];
+};
+
+int count_unloaded(dl_phdr_info* object, std::size_t size, void* data) {
+  if (size >= offsetof(dl_phdr_info, dlpi_subs) + sizeof object->dlpi_subs)
+    *static_cast<unsigned long long*>(data) = object->dlpi_subs;
+  return 1;
+}
+
+int keep(dl_phdr_info* object, std::size_t, void* data) {
+  auto& kept = *static_cast<Kept*>(data);
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& part = object->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+    const std::uintptr_t low = object->dlpi_addr + part.p_vaddr, high = low + part.p_memsz;
+    for (std::size_t function = 0; function < kFunctionCount; ++function)
+      for (unsigned slot = 0; slot < kSlots; ++slot) {
+        const auto at = reinterpret_cast<std::uintptr_t>(__atomic_load_n(&reals[function][slot], __ATOMIC_RELAXED));
+        if (at >= low && at < high) kept.known[function][slot] = true;
+      }
+  }
+  return 0;
+}
+
+// Also in a namespace that the iteration does not show.
+bool is_loaded(void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0;
+}
+
+constinit unsigned long long seen_unloaded = 0;
+
 }  // namespace
+
+void forget_unloaded() {
+  unsigned long long unloaded = 0;
+  dl_iterate_phdr(&count_unloaded, &unloaded);
+  if (__atomic_exchange_n(&seen_unloaded, unloaded, __ATOMIC_RELAXED) == unloaded) return;
+  Kept kept{};
+  void* before[kFunctionCount][kSlots];
+  for (std::size_t function = 0; function < kFunctionCount; ++function)
+    for (unsigned slot = 0; slot < kSlots; ++slot)
+      before[function][slot] = __atomic_load_n(&reals[function][slot], __ATOMIC_RELAXED);
+  dl_iterate_phdr(&keep, &kept);
+  for (std::size_t function = 0; function < kFunctionCount; ++function)
+    for (unsigned slot = 0; slot < kSlots; ++slot)
+      if (!kept.known[function][slot] && before[function][slot] != nullptr && !is_loaded(before[function][slot]))
+        __atomic_compare_exchange_n(&reals[function][slot], &before[function][slot], static_cast<void*>(nullptr), false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
 
 void* real_of(std::size_t function, unsigned slot) {
   if (void* const known = __atomic_load_n(&reals[function][slot], __ATOMIC_RELAXED)) return known;

@@ -53,6 +53,8 @@ void* real_of(std::size_t function, unsigned slot);
 void* wrapper_of(std::size_t function, void* address);
 // Index of the function, -1: not recorded. `lookup`: as a runtime's own lookup names it ("cuMemAlloc" for cuMemAlloc_v2).
 int find_function(const char* name, bool lookup);
+// Addresses of libraries that were unloaded since; after dlclose.
+void forget_unloaded();
 // All functions of libraries that are loaded, so that the first call of one does not look for it.
 void resolve_loaded();
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -227,7 +228,15 @@ static void rate(long per_second, double seconds) {
   printf("per_call_ns %.3f\n", (double)spent / (double)calls);
 }
 
-// A fixed amount of work: launches with computing between them; prints how long it took, and its CPU time.
+// A fixed amount of work: launches with computing between them; prints how long it took, its CPU time, how long it waited for a
+// CPU (-1: the kernel does not say), its page faults and how often it lost its CPU.
+static int64_t cpu_wait_ns(void) {
+  long long run = 0, wait = -1;
+  FILE* file = fopen("/proc/thread-self/schedstat", "r");
+  if (file && fscanf(file, "%lld %lld", &run, &wait) != 2) wait = -1;
+  if (file) fclose(file);
+  return wait;
+}
 static int64_t cpu_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -236,13 +245,18 @@ static int64_t cpu_ns(void) {
 static void work(long per_second, double seconds) {
   const long calls = (long)((double)per_second * seconds);
   volatile double sum = 0;
-  const int64_t begin = now_ns(), begin_cpu = cpu_ns();
+  struct rusage before, after;
+  getrusage(RUSAGE_THREAD, &before);
+  const int64_t begin_wait = cpu_wait_ns(), begin = now_ns(), begin_cpu = cpu_ns();
   for (long i = 0; i < calls; ++i) {
     launch();
     for (int k = 0; k < 3000; ++k) sum = sum + k;  // about 10 us
   }
   const int64_t wall = now_ns() - begin, cpu = cpu_ns() - begin_cpu;
-  printf("wall_ns %lld cpu_ns %lld calls %ld\n", (long long)wall, (long long)cpu, calls);
+  const int64_t wait = begin_wait < 0 ? -1 : cpu_wait_ns() - begin_wait;
+  getrusage(RUSAGE_THREAD, &after);
+  printf("wall_ns %lld cpu_ns %lld calls %ld wait_ns %lld faults %ld switches %ld\n", (long long)wall, (long long)cpu, calls,
+         (long long)wait, after.ru_minflt - before.ru_minflt, after.ru_nivcsw - before.ru_nivcsw);
 }
 
 int main(int count, char** arguments) {

@@ -9,13 +9,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "profiler.h"
+
 #define EXPORT __attribute__((visibility("default")))
 
 typedef struct {
   unsigned x, y, z;
 } dim3;
 typedef struct {
-  int64_t until_ns;
+  int64_t until_ns, number;
 } stream_t;
 typedef struct {
   int64_t at_ns;
@@ -36,13 +38,26 @@ static void wait_until(int64_t at) {
     }
 }
 static stream_t* stream_of(void* handle) { return (uintptr_t)handle <= 2 ? &null_stream : handle; }
+// When the stream's next work begins, which ends the duration later.
+static int64_t give(stream_t* stream, int64_t duration_ns) {
+  int64_t until = __atomic_load_n(&stream->until_ns, __ATOMIC_RELAXED), start = 0;
+  do {
+    const int64_t now = now_ns();
+    start = until > now ? until : now;
+  } while (!__atomic_compare_exchange_n(&stream->until_ns, &until, start + duration_ns, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return start;
+}
 static int run(void* handle, int64_t duration_ns) {
   __atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
-  if (duration_ns == 0) return 0;
-  stream_t* stream = stream_of(handle);
-  const int64_t now = now_ns(), until = __atomic_load_n(&stream->until_ns, __ATOMIC_RELAXED);
-  __atomic_store_n(&stream->until_ns, (until > now ? until : now) + duration_ns, __ATOMIC_RELAXED);
+  if (duration_ns != 0) give(stream_of(handle), duration_ns);
   return 0;
+}
+// Of `number`: of the launch in its thread; a graph's kernels share it.
+static void run_kernel(void* handle, int64_t duration_ns, const char* name, long number) {
+  stream_t* stream = stream_of(handle);
+  const int64_t start = give(stream, duration_ns);
+  __atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
+  note("kernel", name, stream->number, start, start + duration_ns, 0, number);
 }
 static int synchronise(void* handle) {
   wait_until(stream_of(handle)->until_ns);
@@ -58,7 +73,10 @@ static int allocate(void** pointer, size_t bytes) {
   return 0;
 }
 static int make_stream(void** stream) {
-  *stream = calloc(1, sizeof(stream_t));
+  static int64_t streams;
+  stream_t* made = calloc(1, sizeof(stream_t));
+  made->number = __atomic_add_fetch(&streams, 1, __ATOMIC_RELAXED);
+  *stream = made;
   return 0;
 }
 static int make_event(void** event) {
@@ -75,6 +93,8 @@ static int copy(void* to, const void* from, size_t bytes) {
   return 0;
 }
 
+#define TEXT_OF(word) #word
+#define TEXT(word) TEXT_OF(word)
 #ifdef STANDIN_HIP
 #define NAME(name) hip##name
 #define REGISTER __hipRegisterFunction
@@ -85,15 +105,33 @@ static int copy(void* to, const void* from, size_t bytes) {
 #endif
 
 #ifdef NAME
+typedef struct {
+  const void* host;
+  const char* name;
+} registered_t;
+enum { kMaxRegistered = 64 };
+static registered_t registered[kMaxRegistered];
+static int registered_count;
+__attribute__((unused)) static const char* name_of(const void* function) {
+  for (int i = 0; i < registered_count; ++i)
+    if (registered[i].host == function) return registered[i].name;
+  return "an_unregistered_kernel";
+}
+
 EXPORT void REGISTER(void* modules, const void* host, char* device, const char* name, unsigned limit, void* a, void* b, void* c,
                      void* d, int* e) {
-  (void)modules, (void)host, (void)device, (void)name, (void)limit, (void)a, (void)b, (void)c, (void)d, (void)e;
+  (void)modules, (void)device, (void)limit, (void)a, (void)b, (void)c, (void)d, (void)e;
+  if (registered_count < kMaxRegistered) registered[registered_count++] = (registered_t){host, name};
 }
 #ifndef STANDIN_CUDART
 EXPORT int NAME(LaunchKernel)(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, void* stream) {
-  (void)function, (void)arguments;
-  return grid.x == 3 && grid.y == 5 && grid.z == 7 && block.x == 64 && block.y == 2 && block.z == 1 ? run(stream, (int64_t)shared)
-                                                                                                    : 9;
+  (void)arguments;
+  const int64_t entered = enter_call();
+  const int is_right = grid.x == 3 && grid.y == 5 && grid.z == 7 && block.x == 64 && block.y == 2 && block.z == 1;
+  ++launch_number;
+  if (!entered) return is_right ? run(stream, (int64_t)shared) : 9;
+  if (is_right) run_kernel(stream, shared ? (int64_t)shared : 1, name_of(function), launch_number);
+  return leave_call("hipLaunchKernel", entered, is_right ? 0 : 9);
 }
 #else
 typedef int (*launch_t)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
@@ -132,14 +170,19 @@ EXPORT int NAME(Memcpy)(void* to, const void* from, size_t bytes, int kind) {
 }
 EXPORT int NAME(MemcpyAsync)(void* to, const void* from, size_t bytes, int kind, void* stream) {
   (void)kind;
-  run(stream, 1000);
-  return copy(to, from, bytes);
+  const int64_t entered = enter_call(), start = give(stream_of(stream), 1000);
+  note("copy", "", stream_of(stream)->number, start, start + 1000, (int64_t)bytes, ++copy_number);
+  copy(to, from, bytes);
+  return leave_call(TEXT(NAME(MemcpyAsync)), entered, 0);
 }
 EXPORT int NAME(Memset)(void* to, int value, size_t bytes) {
   memset(to, value, bytes);
   return 0;
 }
-EXPORT int NAME(DeviceSynchronize)(void) { return synchronise(NULL); }
+EXPORT int NAME(DeviceSynchronize)(void) {
+  const int64_t entered = enter_call();
+  return leave_call(TEXT(NAME(DeviceSynchronize)), entered, synchronise(NULL));
+}
 EXPORT int NAME(StreamCreate)(void** stream) { return make_stream(stream); }
 EXPORT int NAME(StreamDestroy)(void* stream) {
   free(stream);
@@ -157,10 +200,18 @@ EXPORT int NAME(EventDestroy)(void* event) {
   free(event);
   return 0;
 }
-EXPORT int NAME(SetDevice)(int device) { return device < 0 || device > 7 ? 101 : 0; }
+EXPORT int NAME(SetDevice)(int device) {
+  if (device < 0 || device > 7) return 101;
+  own_device = device;
+  return 0;
+}
 EXPORT int NAME(GraphLaunch)(void* graph, void* stream) {
   (void)graph;
-  return run(stream, 10000);
+  const int64_t entered = enter_call();
+  ++launch_number;
+  if (!entered) return run(stream, 10000);
+  for (int i = 0; i < 3; ++i) run_kernel(stream, 3000, "a_kernel_of_a_graph", launch_number);
+  return leave_call(TEXT(NAME(GraphLaunch)), entered, 0);
 }
 #endif
 

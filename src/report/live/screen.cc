@@ -79,7 +79,7 @@ void show_cores(Screen& screen, const LiveMachine& machine, int max_rows) {
   if (rows > max_rows) screen.text(fmt::format("     {} more cores", count - count / rows * max_rows), kDim);
 }
 
-void show_machine(Screen& screen, const LiveMachine& machine, int core_rows) {
+void show_machine(Screen& screen, const LiveMachine& machine, int core_rows, bool replayed) {
   std::string head = "CPU " + screen.percent(machine.cpu_use_ratio);
   if (machine.cpu_user_ratio && machine.cpu_system_ratio)
     head += fmt::format("  user {:.0f} %  system {:.0f} %", *machine.cpu_user_ratio * 100, *machine.cpu_system_ratio * 100);
@@ -88,7 +88,10 @@ void show_machine(Screen& screen, const LiveMachine& machine, int core_rows) {
   if (machine.cpu_power_watts) head += fmt::format("  {:.0f} W", *machine.cpu_power_watts);
   if (machine.cpu_temperature_celsius) head += fmt::format("  {:.0f} °C", *machine.cpu_temperature_celsius);
   if (machine.load_1min) head += fmt::format("  load {:.2f}", *machine.load_1min);
-  screen.text(head, kBold);
+  if (replayed && head == "CPU " + screen.percent(std::nullopt))
+    screen.text("no telemetry of the machine in this session (aaco run --telemetry records it)", kDim);
+  else
+    screen.text(head, kBold);
   show_cores(screen, machine, core_rows);
   std::string waits;
   const auto wait = [&](const char* name, std::optional<double> ratio) {
@@ -203,7 +206,7 @@ std::vector<std::string> live_screen(const LiveView& view, const ScreenOptions& 
   Screen screen(options);
   const std::string state = !view.title.empty() ? "replay of " + view.title : options.frozen ? "frozen" : "live";
   screen.text("aaco top  " + (view.machine.name.empty() ? "" : view.machine.name + "  ") + state, kBold);
-  show_machine(screen, view.machine, std::max(2, options.height / 4));
+  show_machine(screen, view.machine, std::max(2, options.height / 4), !view.title.empty());
   show_gpus(screen, view.machine.gpus);
   screen.blank();
   if (view.sessions.empty() && view.title.empty())

@@ -115,6 +115,14 @@ TEST(LiveScreen, AReplayIsNamedOne) {
   EXPECT_THAT(text_of(view, {}), HasSubstr("replay of 20261121T081530Z-3f9a1c"));
 }
 
+TEST(LiveScreen, AReplayWithoutTelemetrySaysSo) {
+  LiveView view;
+  view.title = "20261121T081530Z-3f9a1c";
+  const std::string text = text_of(view, {});
+  EXPECT_THAT(text, HasSubstr("no telemetry of the machine"));
+  EXPECT_THAT(text, Not(HasSubstr("CPU")));
+}
+
 TEST(LiveJson, UnknownIsNull) {
   const core::Json json = to_json(LiveView{});
   EXPECT_TRUE(json["machine"]["cpu_use_ratio"].is_null());

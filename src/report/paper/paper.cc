@@ -16,8 +16,10 @@ namespace {
 // Safe for a terminal, with the sign of micro.
 std::string shown(std::string_view text) { return with_micro_signs(printable(text)); }
 
-constexpr int kWidestCell = 44;            // names of nodes can be pages long
-constexpr std::size_t kWidestTable = 168;  // wider ones continue below, with their first column
+constexpr int kWidestCell = 44;   // names of nodes can be pages long
+constexpr int kMinWidth = 40;     // a narrower terminal breaks the lines itself
+constexpr int kCellsPerLine = 3;  // of the widest
+constexpr int kIndent = 2;        // of a line's continuation
 
 std::size_t width_of(const std::string& text) { return static_cast<std::size_t>(display_width(text)); }
 
@@ -28,10 +30,24 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
 
 bool is_right(const PaperTable& table, std::size_t column) { return column < table.numeric.size() && table.numeric[column]; }
 
-std::string text_table(const PaperTable& given) {
+// Lines of at most `width` columns, all after the first below `indent` spaces.
+std::string wrapped(const std::string& text, int width, int indent) {
+  if (display_width(text) <= width) return text + "\n";
+  std::string out;
+  for (const std::string& line : wrap(text, std::max(kMinWidth / 2, width)))
+    out += (out.empty() ? std::string() : std::string(static_cast<std::size_t>(indent), ' ')) + line + "\n";
+  return out;
+}
+
+std::string line_text(const std::string& text, int width) {
+  return display_width(text) <= width ? text + "\n" : wrapped(text, width - kIndent, kIndent);
+}
+
+std::string text_table(const PaperTable& given, int width) {
   PaperTable table = given;
+  const int widest = std::min(kWidestCell, width / kCellsPerLine);
   for (auto& row : table.rows)
-    for (std::string& cell : row) cell = fit(shown(cell), std::min(kWidestCell, display_width(shown(cell))));
+    for (std::string& cell : row) cell = fit(shown(cell), std::min(widest, display_width(shown(cell))));
   std::vector<std::size_t> widths;
   for (const std::string& name : table.header) widths.push_back(width_of(name));
   for (const auto& row : table.rows)
@@ -45,9 +61,9 @@ std::string text_table(const PaperTable& given) {
   };
   std::string out;
   for (std::size_t from = 0, to = 0; from < widths.size(); from = to) {
-    for (std::size_t width = from > 0 ? widths[0] : 0; to < widths.size(); ++to) {
-      width += widths[to] + 2;
-      if (to > from && width > kWidestTable) break;
+    for (std::size_t used = from > 0 ? widths[0] : 0; to < widths.size(); ++to) {
+      used += widths[to] + (to > 0 ? 2 : 0);
+      if (to > from && used > static_cast<std::size_t>(width)) break;
     }
     if (from > 0) out += "\n";
     out += line(table.header, from, to);
@@ -103,16 +119,19 @@ constexpr std::string_view kStyle =
 
 }  // namespace
 
-std::string paper_text(const Paper& paper) {
-  std::string out = shown(paper.title) + "\n";
+std::string paper_text(const Paper& paper, int width) {
+  width = std::max(kMinWidth, width);
+  std::string out = line_text(shown(paper.title), width);
   for (const PaperSection& section : paper.sections) {
     out += "\n";
-    if (!section.title.empty()) out += shown(section.title) + "\n";
+    if (!section.title.empty()) out += line_text(shown(section.title), width);
     std::size_t widest = 0;
     for (const auto& [name, text] : section.facts) widest = std::max(widest, width_of(name));
-    for (const auto& [name, text] : section.facts) out += padded(shown(name), widest + 2, false) + shown(text) + "\n";
-    if (!section.table.header.empty()) out += text_table(section.table);
-    for (const std::string& line : section.lines) out += shown(line) + "\n";
+    const int indent = static_cast<int>(widest) + 2;
+    for (const auto& [name, text] : section.facts)
+      out += padded(shown(name), widest + 2, false) + wrapped(shown(text), width - indent, indent);
+    if (!section.table.header.empty()) out += text_table(section.table, width);
+    for (const std::string& line : section.lines) out += line_text(shown(line), width);
   }
   return out;
 }

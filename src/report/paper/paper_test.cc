@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "report/analysis.h"
+#include "report/terminal.h"
 
 namespace aaco::report {
 namespace {
@@ -30,13 +31,32 @@ TEST(Paper, WideTablesContinueBelowWithTheirFirstColumn) {
   PaperTable table;
   for (int column = 0; column < 12; ++column) table.header.push_back("COLUMN " + std::to_string(column) + std::string(20, '-'));
   table.rows.push_back({"first", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "last"});
-  const std::string text = paper_text({"T", {{"", {}, table, {}}}});
+  const std::string text = paper_text({"T", {{"", {}, table, {}}}}, 168);
   std::size_t firsts = 0;
   for (std::size_t at = text.find("first"); at != std::string::npos; at = text.find("first", at + 1)) ++firsts;
   EXPECT_EQ(firsts, 3U);
   EXPECT_THAT(text, HasSubstr("last\n"));
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 170U);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 168U);
+}
+
+TEST(Paper, NoLineIsWiderThanAskedFor) {
+  PaperTable table{{}, {}, {{}}};
+  for (int column = 0; column < 9; ++column) {
+    table.header.push_back("COLUMN " + std::to_string(column));
+    table.rows[0].push_back("/model/layers." + std::to_string(column) + "/self_attn/q_proj/MatMul_with_a_long_name");
+  }
+  const std::string words =
+      "a sentence of many words that goes on and on until it is wider than any terminal would be, and then some";
+  PaperSection section{words, {{"fact", words}, {"", words + " " + std::string(130, 'x')}}, table, {words}};
+  for (const int width : {40, 60, 100, 160}) {
+    std::istringstream lines(paper_text({words, {section}}, width));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width) << line;
+  }
+  const std::string text = paper_text({words, {section}});
+  EXPECT_THAT(text, HasSubstr("\nfact  a sentence"));
+  EXPECT_THAT(text, HasSubstr("\n      "));  // below its text, not its name
+  EXPECT_THAT(text, HasSubstr("…"));
 }
 
 TEST(Paper, PartsOfALatencyAddUp) {

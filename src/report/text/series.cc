@@ -36,13 +36,14 @@ void write_series(TextPage& page, const ReportModel& model) {
     if (point.outlier) ++outliers[point.phase];
   }
   const int room = page.width() - 2 - 18;
+  const bool levels = model.sections.llm && model.sections.llm->levels.size() > 1;
   for (const std::string& phase : order) {
     const auto& list = durations[phase];
-    page.line("  " + fit_left(page.clean(phase), 17, page.ascii()) + " " +
-              page.styled(sparkline(list, room, page.ascii()), Style::accent));
+    page.line("  " + fit_left(page.clean(levels && phase == "measure" ? model.sections.llm->counts : phase), 17, page.ascii()) +
+              " " + page.styled(sparkline(list, room, page.ascii()), Style::accent));
     const auto [low, high] = std::minmax_element(list.begin(), list.end());
-    page.paragraph(core::format_count(static_cast<double>(list.size())) + " iterations, " + page.quantity(*low, "ns") + " to " +
-                       page.quantity(*high, "ns") +
+    page.paragraph(core::format_count(static_cast<double>(list.size())) + (model.sections.llm ? " requests, " : " iterations, ") +
+                       page.quantity(*low, "ns") + " to " + page.quantity(*high, "ns") +
                        (outliers[phase] > 0 ? ", " + core::format_count(static_cast<double>(outliers[phase])) + " outliers" : ""),
                    20, Style::dim);
   }
@@ -69,8 +70,14 @@ void write_phases(TextPage& page, const ReportModel& model) {
   if (model.session.phases.empty()) return;
   page.heading("Timeline");
   const std::int64_t from = model.session.phases.front().start_ns;
+  const auto measured = std::count_if(model.session.phases.begin(), model.session.phases.end(),
+                                      [](const trace::Phase& phase) { return phase.name == "measure"; });
+  const bool levels = model.sections.llm && measured == std::ssize(model.sections.llm->levels);  // a phase each, in their order
+  std::size_t level = 0;
   for (const trace::Phase& phase : model.session.phases)
-    page.line("  " + fit_left(page.clean(phase.name), std::min(20, page.width() - 27), page.ascii()) +
+    page.line("  " +
+              fit_left(page.clean(levels && phase.name == "measure" ? model.sections.llm->levels[level++].load : phase.name),
+                       std::min(20, page.width() - 27), page.ascii()) +
               fit_right(page.quantity(static_cast<double>(phase.end_ns - phase.start_ns), "ns"), 10, page.ascii()) +
               page.styled("  from " + page.quantity(static_cast<double>(phase.start_ns - from), "ns"), Style::dim));
 }

@@ -385,6 +385,9 @@ core::Result<StageOutcome> Client::run(const Stage& stage, WorkSource& work) {
   }
   state.tick_timer.cancel();
   state.due_timer.cancel();
+  // What was seen since the end of the last window. A load without one is shorter than a window.
+  const SocketWaits rest = state.poller.take_waits();
+  if (!state.outcome.samples.empty()) add_waits(state.outcome.samples.back().waits, rest);
   while (!state.live.empty()) state.on_released(*state.live.begin()->first, false);
   state.dead.clear();
   state.io.restart();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "serving/chunk.h"
 #include "serving/client.h"
@@ -29,7 +30,7 @@ class Exchange final : public Channel::Listener {
     // A reused channel was closed by the server before the request arrived there.
     virtual void on_stale(Exchange& exchange) = 0;
     // The client was busy for this long with reading and parsing an event, or what came with it.
-    using OwnWait = std::optional<std::int64_t> SocketWaits::*;
+    using OwnWait = std::vector<std::int64_t> SocketWaits::*;
     virtual void on_own_time(OwnWait of, std::int64_t own_ns) = 0;
     // A server's message without the secrets of the request.
     [[nodiscard]] virtual std::string cleaned(std::string message, const Work& work) const = 0;

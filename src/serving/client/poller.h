@@ -35,6 +35,8 @@ class Poller {
   void note(std::optional<std::int64_t> SocketWaits::*which, std::int64_t ns) {
     waits_.*which = std::max((waits_.*which).value_or(0), ns);
   }
+  // An event that the client read and parsed itself.
+  void note(std::vector<std::int64_t> SocketWaits::*which, std::int64_t ns) { add_own_event(waits_.*which, ns); }
   SocketWaits take_waits() { return std::exchange(waits_, {}); }
 
  private:

@@ -16,6 +16,7 @@
 #include "tracelake/engine.h"
 #include "tracelake/fleet.h"
 #include "tracelake/fleet/cell_collector.h"
+#include "tracelake/fleet/means_sql.h"
 
 namespace aaco::tracelake {
 namespace {
@@ -219,9 +220,11 @@ class FleetFiles final : public FleetSource {
     return hash.finish_hex();
   }
 
-  core::Result<std::vector<std::string>> nodes() override {
+  core::Result<std::vector<std::string>> nodes(std::int64_t since_unix_ns) override {
     std::vector<std::string> out;
-    AACO_TRY(each_chunk("SELECT DISTINCT node FROM fleet_minutes WHERE node IS NOT NULL ORDER BY node",
+    AACO_TRY(each_chunk(fmt::format("SELECT DISTINCT node FROM fleet_minutes WHERE node IS NOT NULL AND minute_unix_ns >= {} "
+                                    "ORDER BY node",
+                                    since_unix_ns),
                         [&](const duckdb::DataChunk& chunk) {
                           for (std::size_t row = 0; row < chunk.size(); ++row) out.emplace_back(text_at(chunk, 0, row));
                         }));
@@ -230,11 +233,32 @@ class FleetFiles final : public FleetSource {
 
   core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
                                         std::int64_t bin_ns, const std::string& node) override {
+    return cells_of(group, first_unix_ns, bins, bin_ns, node.empty() ? "" : "node = " + duckdb::literal(node));
+  }
+
+  core::Result<FleetNodeMeans> node_means(std::size_t column, std::int64_t first_unix_ns, std::int32_t bins,
+                                          std::int64_t bin_ns) override {
+    const trace::FleetGroup group = trace::kFleetColumns[column].group;
+    FleetNodeMeans out;
+    std::set<std::string> repeated;
+    AACO_ASSIGN(const bool fast, read_means(column, first_unix_ns, bins, bin_ns, out, repeated));
+    if (fast && repeated.empty()) return out;
+    std::string list;
+    for (const std::string& node : repeated) list += (list.empty() ? "" : ", ") + duckdb::literal(node);
+    AACO_ASSIGN(const auto exact, cells_of(group, first_unix_ns, bins, bin_ns, fast ? "node IN (" + list + ")" : ""));
+    for (auto& [node, series] : fleet::node_means_of(exact, trace::place_in_group(column))) out[node] = std::move(series);
+    return out;
+  }
+
+ private:
+  // `of_nodes` as in FleetCellsRange.
+  core::Result<trace::FleetCells> cells_of(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,
+                                           std::int64_t bin_ns, const std::string& of_nodes) {
     trace::FleetCells out{first_unix_ns, bin_ns, bins, {}, {}, {}};
     fleet::CellCollector collector(out);
     const std::int64_t end = first_unix_ns + bins * bin_ns;
     const std::int64_t stride = std::max(bin_ns, kDayNs / bin_ns * bin_ns);
-    FleetCellsRange range{group, first_unix_ns, bin_ns, 0, 0, node.empty() ? "" : "node = " + duckdb::literal(node)};
+    FleetCellsRange range{group, first_unix_ns, bin_ns, 0, 0, of_nodes};
     for (range.from_unix_ns = first_unix_ns; range.from_unix_ns < end; range.from_unix_ns += stride) {
       range.to_unix_ns = std::min(end, range.from_unix_ns + stride);
       AACO_TRY(each_chunk(typed(fleet_cells_sql(SqlDialect::duckdb, "fleet_minutes", range), group),
@@ -246,13 +270,35 @@ class FleetFiles final : public FleetSource {
     return out;
   }
 
-  core::Result<FleetNodeMeans> node_means(std::size_t column, std::int64_t first_unix_ns, std::int32_t bins,
-                                          std::int64_t bin_ns) override {
-    AACO_ASSIGN(const auto read, cells(trace::kFleetColumns[column].group, first_unix_ns, bins, bin_ns, ""));
-    return fleet::node_means_of(read, trace::place_in_group(column));
+  // Means that count rows as they are, and the nodes with rows that came twice. False: these bins need cells.
+  core::Result<bool> read_means(std::size_t column, std::int64_t first_unix_ns, std::int32_t bins, std::int64_t bin_ns,
+                                FleetNodeMeans& out, std::set<std::string>& repeated) {
+    const std::int64_t end = first_unix_ns + bins * bin_ns;
+    const std::int64_t stride = std::max(bin_ns, kDayNs / bin_ns * bin_ns);
+    FleetCellsRange range{trace::kFleetColumns[column].group, first_unix_ns, bin_ns, 0, 0, ""};
+    for (range.from_unix_ns = first_unix_ns; range.from_unix_ns < end; range.from_unix_ns += stride) {
+      range.to_unix_ns = std::min(end, range.from_unix_ns + stride);
+      const auto sql = fleet::node_means_sql("fleet_minutes", trace::kFleetColumns[column].name, range);
+      if (!sql) return false;
+      AACO_TRY(each_chunk(*sql, [&](const duckdb::DataChunk& chunk) {
+        for (std::size_t row = 0; row < chunk.size(); ++row) take_mean(chunk, row, bins, out, repeated);
+      }));
+    }
+    return true;
   }
 
- private:
+  static void take_mean(const duckdb::DataChunk& chunk, std::size_t row, std::int32_t bins, FleetNodeMeans& out,
+                        std::set<std::string>& repeated) {
+    const std::string node(text_at(chunk, 0, row));
+    if (whole_at(chunk, 3, row) != 0) repeated.insert(node);
+    const auto mean = real_at(chunk, 2, row);
+    const std::int64_t bin = whole_at(chunk, 1, row);
+    if (!mean || bin < 0 || bin >= bins) return;
+    auto& series = out[node];
+    series.resize(static_cast<std::size_t>(bins));
+    series[static_cast<std::size_t>(bin)] = mean;
+  }
+
   // Sums and counts in fixed types.
   static std::string typed(const std::string& sql, trace::FleetGroup group) {
     std::string names = "node, unit, model, work, place, bin, minutes, copies, is_late, delay";

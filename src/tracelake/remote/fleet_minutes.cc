@@ -44,8 +44,12 @@ class RemoteFleet final : public FleetSource {
   }
   core::Result<std::string> content_hash() override { return only_from_files(); }
 
-  core::Result<std::vector<std::string>> nodes() override {
-    return nodes_of(fmt::format("SELECT DISTINCT node FROM {} ORDER BY node", has_slots_ ? hours() : table_), kReading);
+  core::Result<std::vector<std::string>> nodes(std::int64_t since_unix_ns) override {
+    return nodes_of(
+        has_slots_
+            ? fmt::format("SELECT node FROM {} GROUP BY node HAVING maxMerge(last) >= {} ORDER BY node", hours(), since_unix_ns)
+            : fmt::format("SELECT DISTINCT node FROM {} WHERE minute_unix_ns >= {} ORDER BY node", table_, since_unix_ns),
+        kReading);
   }
 
   core::Result<trace::FleetCells> cells(trace::FleetGroup group, std::int64_t first_unix_ns, std::int32_t bins,

@@ -17,6 +17,7 @@
 #include "laboratory/gpu.h"
 #include "laboratory/power_meter.h"
 #include "runner/registry.h"
+#include "workflows/calibrate/applicable_cases.h"
 #include "workflows/hardware.h"
 #include "workflows/zoo.h"
 
@@ -318,7 +319,7 @@ core::Result<std::vector<laboratory::BenchmarkSuite>> list_benchmarks(const Benc
 }
 
 core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const Services& services) {
-  AACO_ASSIGN(const auto suites, laboratory::load_suites(request.suite, services.paths));
+  AACO_ASSIGN(auto suites, laboratory::load_suites(request.suite, services.paths));
   AACO_TRY(check_models(suites, services));
   AACO_ASSIGN(const auto scratch, core::TemporaryDirectory::make("/tmp"));
   Power power;
@@ -328,6 +329,7 @@ core::Result<BenchmarkOutcome> benchmark(const BenchmarkRequest& request, const 
                                                                      : ort_engine(request, scratch.path(), power, services));
   AACO_ASSIGN(const hardware::Device device, device_for(request, engine, services));
   BenchmarkOutcome outcome;
+  if (engine.facts) AACO_TRY(leave_out_peers(engine.facts->devices, suites, outcome.not_applicable));
   outcome.device = device.id;
   outcome.runtime = engine.runtime;
   outcome.no_power = power.absent;
@@ -378,6 +380,9 @@ Json to_json(const BenchmarkOutcome& outcome) {
                            {"failures", std::move(failures)},
                            {"tables", std::move(tables)},
                            {"warnings", std::move(warnings)}});
+  if (!outcome.not_applicable.empty())
+    out.set("not_applicable", static_cast<long long>(outcome.not_applicable.size()))
+        .set("not_applicable_cases", Json::texts(outcome.not_applicable));
   if (!outcome.absent.empty()) out.set("absent", Json::texts(outcome.absent));
   if (outcome.spread)
     out.set("rounds_apart", Json::object({{"cases", outcome.spread->cases},

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kBins = 60;
 constexpr double kInnerQuantile = 0.99;
+constexpr double kBulkQuantile = 0.9, kMaxOfBulk = 4;  // the drawing ends at so many times what most calls need
 
 std::vector<double> sorted_iterations(const ComparedSide& side) {
   std::vector<double> all;
@@ -53,7 +54,13 @@ std::optional<Distributions> distributions_of(const ComparedSide& a, const Compa
   Distributions out;
   out.scope = a.sessions.front().scope;
   out.low_ns = std::min(of_a.front(), of_b.front());
-  out.high_ns = std::max(stats::quantile_of_sorted(of_a, kInnerQuantile), stats::quantile_of_sorted(of_b, kInnerQuantile));
+  const auto of_either = [&](double at) {
+    return std::max(stats::quantile_of_sorted(of_a, at), stats::quantile_of_sorted(of_b, at));
+  };
+  // Few calls that took a thousand times longer would put all others into the first bin.
+  const double bulk = of_either(kBulkQuantile) - out.low_ns;
+  out.high_ns = of_either(kInnerQuantile);
+  if (bulk > 0) out.high_ns = std::min(out.high_ns, out.low_ns + kMaxOfBulk * bulk);
   if (!(out.high_ns > out.low_ns)) return std::nullopt;
   out.a = binned_side(of_a, out.low_ns, out.high_ns);
   out.b = binned_side(of_b, out.low_ns, out.high_ns);

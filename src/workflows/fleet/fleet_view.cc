@@ -1,5 +1,7 @@
 #include "workflows/fleet_view.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -79,37 +81,67 @@ core::Status add_sessions_of_fleet(Json& list, const std::string& fleet, const s
 
 }  // namespace
 
+// What an answer is about: the end of the data, in bins, and the nodes that have rows there.
+struct FleetView::Window {
+  FleetBins bins;
+  std::vector<std::string> nodes;
+};
+
+core::Result<FleetView::Window> FleetView::window(tracelake::FleetSource& source, const Report& report,
+                                                  std::int64_t hours) const {
+  tracelake::FleetExtent extent;
+  if (report) {
+    extent = report->extent;
+  } else {
+    AACO_ASSIGN(extent, source.extent());
+  }
+  AACO_ASSIGN(FleetBins bins, fleet_bins({from_, view_bin_ns(hours), hours * kHourNs, {}}, extent));
+  if (report) return Window{bins, report->nodes};
+  AACO_ASSIGN(auto nodes, source.nodes(bins.first_unix_ns));
+  return Window{bins, std::move(nodes)};
+}
+
 core::Result<Json> FleetView::kept(const std::string& key, const std::function<core::Result<Json>()>& make) {
-  const std::lock_guard lock(mutex_);
   if (from_.empty())
     return core::fail(core::ErrorCode::not_found, "this server shows no fleet", "start it with --fleet FOLDER or --fleet FLEET");
   const std::int64_t now = steady_ns();
-  if (const auto found = kept_.find(key); found != kept_.end() && now - found->second.made_ns < kKeptNs)
-    return found->second.document;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = kept_.find(key); found != kept_.end() && now - found->second.made_ns < kKeptNs)
+      return found->second.document;
+  }
   AACO_ASSIGN(Json document, make());
+  const std::lock_guard lock(mutex_);
   if (kept_.size() >= kMaxKeptAnswers) kept_.clear();
   kept_[key] = {document, now};
   return document;
 }
 
-core::Result<const FleetReport*> FleetView::report(std::int64_t hours) {
+FleetView::Report FleetView::made_report(std::int64_t hours) {
+  const std::lock_guard lock(mutex_);
+  const auto found = reports_.find(hours);
+  return found != reports_.end() && steady_ns() < found->second.until_ns ? found->second.report : nullptr;
+}
+
+core::Result<FleetView::Report> FleetView::report(std::int64_t hours) {
+  const std::lock_guard one_at_a_time(analysing_);
+  if (Report made = made_report(hours)) return made;
   const std::int64_t begun = steady_ns();
-  if (const auto found = reports_.find(hours); found != reports_.end() && begun < found->second.until_ns)
-    return &found->second.report;
   FleetRequest request;
   request.from = from_;
   request.last_ns = hours * kHourNs;
   AACO_ASSIGN(auto made, analyse_fleet(request, services_));
   const std::int64_t now = steady_ns();
+  const std::lock_guard lock(mutex_);
   if (reports_.size() >= kMaxKeptReports) reports_.clear();
   KeptReport& kept = reports_[hours];
-  kept = {std::move(made), now + std::max(kKeptNs, kKeptPerMaking * (now - begun))};
-  return &kept.report;
+  kept = {std::make_shared<const FleetReport>(std::move(made)), now + std::max(kKeptNs, kKeptPerMaking * (now - begun))};
+  return kept.report;
 }
 
 core::Result<Json> FleetView::overview(std::int64_t hours) {
   return kept("overview " + std::to_string(hours), [&]() -> core::Result<Json> {
-    AACO_ASSIGN(const FleetReport* now, report(hours));
+    AACO_ASSIGN(const Report now, report(hours));
     Json out = Json::object({{"schema_version", 1}, {"nodes", now->extent.nodes}});
     return out.set("status", fleet_status_json(*now))
         .set("findings", fleet_findings_json(*now, "")["findings"])
@@ -121,25 +153,24 @@ core::Result<Json> FleetView::overview(std::int64_t hours) {
 core::Result<Json> FleetView::heat(const std::string& metric, std::int64_t hours) {
   if (trace::fleet_column(metric) == trace::kFleetValues)
     return core::fail(core::ErrorCode::invalid_argument, "unknown metric '" + metric + "'", "/api/v1/fleet lists the metrics");
-  return kept("heat " + metric + " " + std::to_string(hours), [&] { return make_heat(metric, hours); });
+  const Report report = made_report(hours);
+  return kept(fmt::format("heat {} {} {}", metric, hours, report != nullptr), [&] { return make_heat(metric, hours, report); });
 }
 
-core::Result<Json> FleetView::make_heat(const std::string& metric, std::int64_t hours) {
-  AACO_ASSIGN(const FleetReport* now, report(hours));
+core::Result<Json> FleetView::make_heat(const std::string& metric, std::int64_t hours, const Report& report) {
   AACO_ASSIGN(const auto source, open_fleet_source(from_, services_));
-  const FleetRequest request{from_, view_bin_ns(hours), hours * kHourNs};
-  AACO_ASSIGN(const FleetBins bins, fleet_bins(request, now->extent));
+  AACO_ASSIGN(Window window, this->window(*source, report, hours));
+  const FleetBins& bins = window.bins;
   const trace::FleetColumn& column = trace::kFleetColumns[trace::fleet_column(metric)];
   AACO_ASSIGN(const auto series, source->node_means(trace::fleet_column(metric), bins.first_unix_ns, bins.count, bins.bin_ns));
-  const auto severity = severities(*now);
+  const auto severity = report ? severities(*report) : std::map<std::string, double>();
   const auto of = [&](const std::string& node) {
     const auto found = severity.find(node);
     return found == severity.end() ? 0.0 : found->second;
   };
-  std::vector<std::string> names = now->nodes;
-  std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return of(a) > of(b); });
+  std::stable_sort(window.nodes.begin(), window.nodes.end(), [&](const auto& a, const auto& b) { return of(a) > of(b); });
   Json rows = Json::array(), worst = Json::array();
-  for (const std::string& name : names) {
+  for (const std::string& name : window.nodes) {
     const auto found = series.find(name);
     rows.push(found == series.end() ? Json::array() : series_json(found->second));
     worst.push(of(name));
@@ -147,25 +178,27 @@ core::Result<Json> FleetView::make_heat(const std::string& metric, std::int64_t 
   return Json::object({{"schema_version", 1},
                        {"metric", metric},
                        {"meaning", column.meaning},
+                       {"metrics", metric_list()},
+                       {"judged", report != nullptr},
                        {"first_unix_ns", bins.first_unix_ns},
                        {"bin_ns", bins.bin_ns},
                        {"bins", static_cast<std::int64_t>(bins.count)},
-                       {"nodes", Json::texts(names)},
+                       {"nodes", Json::texts(window.nodes)},
                        {"severity", std::move(worst)},
                        {"values", std::move(rows)}});
 }
 
 core::Result<Json> FleetView::node(const std::string& name, std::int64_t hours) {
-  return kept("node " + name + " " + std::to_string(hours), [&] { return make_node(name, hours); });
+  const Report report = made_report(hours);
+  return kept(fmt::format("node {} {} {}", name, hours, report != nullptr), [&] { return make_node(name, hours, report); });
 }
 
-core::Result<Json> FleetView::make_node(const std::string& name, std::int64_t hours) {
-  AACO_ASSIGN(const FleetReport* now, report(hours));
-  if (std::find(now->nodes.begin(), now->nodes.end(), name) == now->nodes.end())
-    return core::fail(core::ErrorCode::not_found, "no telemetry of node '" + name + "'", "/api/v1/fleet/heat lists the nodes");
+core::Result<Json> FleetView::make_node(const std::string& name, std::int64_t hours, const Report& report) {
   AACO_ASSIGN(const auto source, open_fleet_source(from_, services_));
-  const FleetRequest request{from_, view_bin_ns(hours), hours * kHourNs};
-  AACO_ASSIGN(const FleetBins bins, fleet_bins(request, now->extent));
+  AACO_ASSIGN(const Window window, this->window(*source, report, hours));
+  const FleetBins& bins = window.bins;
+  if (!std::binary_search(window.nodes.begin(), window.nodes.end(), name))
+    return core::fail(core::ErrorCode::not_found, "no telemetry of node '" + name + "'", "/api/v1/fleet/heat lists the nodes");
   Json series = Json::array();
   for (const trace::FleetGroup group : trace::kFleetGroups) {
     AACO_ASSIGN(const auto cells, source->cells(group, bins.first_unix_ns, bins.count, bins.bin_ns, name));
@@ -175,10 +208,11 @@ core::Result<Json> FleetView::make_node(const std::string& name, std::int64_t ho
   if (!is_fleet_files(from_)) AACO_TRY(add_sessions_of_fleet(sessions, from_, name, services_));
   return Json::object({{"schema_version", 1},
                        {"node", name},
+                       {"judged", report != nullptr},
                        {"first_unix_ns", bins.first_unix_ns},
                        {"bin_ns", bins.bin_ns},
                        {"bins", static_cast<std::int64_t>(bins.count)},
-                       {"findings", fleet_findings_json(*now, name)["findings"]},
+                       {"findings", report ? fleet_findings_json(*report, name)["findings"] : Json::array()},
                        {"series", std::move(series)},
                        {"sessions", std::move(sessions)}});
 }

@@ -26,6 +26,7 @@ namespace {
 using core::Json;
 
 constexpr std::int64_t kHeldNs = 10'000'000;  // after the answer, below which it does not matter
+constexpr double kHeldShare = 0.02;           // of the time of all responses, which a closed loop is slowed down by
 
 // A server that answers, and who asks it.
 struct ReadyLoad {
@@ -87,6 +88,10 @@ void warn_of_cap(const std::vector<RanLevel>& levels, const LlmRequest& request,
 
 struct Held {
   std::int64_t count = 0, ns = 0;
+  // Whether it is a share of the load's time that matters.
+  [[nodiscard]] bool tells(std::int64_t all_ns) const {
+    return static_cast<double>(ns) > kHeldShare * static_cast<double>(all_ns);
+  }
   [[nodiscard]] std::string mean() const {
     return core::format_duration(static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(1, count)));
   }
@@ -95,21 +100,24 @@ struct Held {
 // Only [DONE], or without it the end of the response, tells that nothing more comes: a closed loop waits for it.
 void warn_of_held(const std::vector<RanLevel>& levels, SessionDraft& draft) {
   Held late, without;
+  std::int64_t all_ns = 0;  // of the responses, from their sending
   for (const RanLevel& level : levels)
     for (const serving::RequestRecord& record : level.outcome.requests) {
-      if (record.outcome != serving::Outcome::ok || record.held_ns < kHeldNs) continue;
+      if (record.outcome != serving::Outcome::ok) continue;
+      all_ns += record.end_ns - record.sent_ns.value_or(record.end_ns) + record.held_ns;
+      if (record.held_ns < kHeldNs) continue;
       Held& held = record.done ? late : without;
       ++held.count;
       held.ns += record.held_ns;
     }
   constexpr std::string_view kEffect =
       "with --concurrency the next request waits for that, which lowers the throughput but not E2EL";
-  if (late.count > 0)
+  if (late.tells(all_ns))
     draft.warn("llm.late_done",
                fmt::format("{} responses ended with [DONE] {} after their last token and finish reason, on average: {}",
                            late.count, late.mean(), kEffect),
                "find out what the server or gateway does between the last token and [DONE], or use --rate");
-  if (without.count > 0)
+  if (without.tells(all_ns))
     draft.warn("llm.no_done",
                fmt::format("{} responses ended without [DONE], and the server held them open for {} on average: {}",
                            without.count, without.mean(), kEffect),

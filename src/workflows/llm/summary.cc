@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "analytics/llm_ceiling.h"
 #include "analytics/llm_connections.h"
@@ -27,7 +28,8 @@ using core::Json;
 constexpr double kLittleTolerance = 0.1;
 
 Json to_json(const OwnLimit& client) {
-  Json out = Json::object({{"limited", client.limited}, {"reasons", Json::texts(client.reasons)}});
+  Json out =
+      Json::object({{"limited", client.limited}, {"saturated", client.saturated}, {"reasons", Json::texts(client.reasons)}});
   out.set_if("cpu_ratio", client.cpu_ratio).set_if("run_queue_ratio", client.run_queue_ratio);
   out.set_if("loop_lag_p50_ns", client.loop_lag_p50_ns).set_if("loop_lag_p99_ns", client.loop_lag_p99_ns);
   out.set_if("event_own_max_ns", client.event_own_max_ns);
@@ -82,6 +84,7 @@ Json to_json(const Load& load, const OwnLimit& client) {
   if (load.reasoning_unsent > 0) out.set("reasoning_unsent", load.reasoning_unsent);
   if (load.usage_rejected > 0) out.set("usage_rejected", load.usage_rejected);
   if (load.retries > 0) out.set("retries", load.retries);
+  if (load.at_once > 0) out.set("at_once", load.at_once);
   if (load.reconnects > 0) out.set("reconnects", load.reconnects);
   if (!load.drifts.empty()) out.set("drifts", Json::texts(load.drifts));
   if (load.cancelled > 0) out.set("cancelled", load.cancelled);
@@ -90,22 +93,28 @@ Json to_json(const Load& load, const OwnLimit& client) {
   return out;
 }
 
-// One warning for all levels: the reason at the first of them, and the rate of the last. `undecided` as undecided_of() has it.
+// One warning for all levels of each verdict: the reason at the first of them, and the rate of the last. `undecided` as
+// undecided_of() has it.
 void warn_of_client(LlmSummary& summary, const std::vector<Load>& loads, const std::vector<OwnLimit>& limits,
-                    const std::string& undecided) {
-  std::string levels, reason, rate;
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    if (!limits[i].limited) continue;
-    levels += (levels.empty() ? "" : ", ") + loads[i].name;
-    if (reason.empty()) reason = limits[i].reasons.front();
-    if (limits[i].vouched_per_second)
-      rate = fmt::format("; results hold up to about {:.3g} requests/s", *limits[i].vouched_per_second);
+                    std::string undecided) {
+  for (const bool saturated : {true, false}) {
+    std::string levels, reason, rate;
+    std::string_view verdict;
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+      if (!limits[i].limited || limits[i].saturated != saturated) continue;
+      verdict = verdict_of(limits[i]);
+      levels += (levels.empty() ? "" : ", ") + loads[i].name;
+      if (reason.empty()) reason = limits[i].reasons.front();
+      if (limits[i].vouched_per_second)
+        rate = fmt::format("; results hold up to about {:.3g} requests/s", *limits[i].vouched_per_second);
+    }
+    if (levels.empty()) continue;
+    const std::string also = std::exchange(undecided, {});
+    summary.warnings.push_back({"llm.client_limit",
+                                fmt::format("{}: {}: {}{}{}{}", levels, verdict, reason, rate, also.empty() ? "" : "; ", also),
+                                rate.empty() ? "pin the client to a separate CPU without other work"
+                                             : "pin the client to a separate CPU, or lower the load"});
   }
-  if (levels.empty()) return;
-  summary.warnings.push_back(
-      {"llm.client_limit",
-       fmt::format("{}: the client was the bottleneck: {}{}{}{}", levels, reason, rate, undecided.empty() ? "" : "; ", undecided),
-       "pin the client to a separate CPU, or lower the load"});
 }
 
 void warn(LlmSummary& summary, const Load& load) {
@@ -125,6 +134,14 @@ void warn(LlmSummary& summary, const Load& load) {
                                 fmt::format("{}: {} of {} complete responses have no output; they have no TTFT and no TPOT",
                                             load.name, load.without_output, load.complete),
                                 "check the finish reasons (column finish_reason of llm_requests) and the server's filters"});
+  if (is_buffered(load))
+    summary.warnings.push_back(
+        {"llm.buffered",
+         fmt::format(
+             "{}: {} of {} responses with several chunks came in one piece: their TTFT is the time of the whole response, "
+             "and the time per token is unknown",
+             load.name, load.at_once, load.several_chunks),
+         "check that the server and each proxy before it stream (proxy_buffering off, X-Accel-Buffering: no)"});
   if (load.retries > 0)
     summary.warnings.push_back(
         {"llm.retries",
@@ -179,6 +196,7 @@ std::optional<double> joules_per_token(const std::vector<trace::SystemEventRow>&
 
 std::size_t level_that_counts(const std::vector<Load>& loads, const analytics::llm::Curve& curve) {
   if (curve.last_within_slo) return *curve.last_within_slo;
+  if (curve.knee && curve.queues) return *curve.knee;  // beyond it throughput differs by chance, and latency is waiting
   return static_cast<std::size_t>(
       std::max_element(loads.begin(), loads.end(),
                        [](const Load& a, const Load& b) { return a.rates.requests_per_second < b.rates.requests_per_second; }) -
@@ -194,7 +212,7 @@ std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm:
                                                                    : curve.queues ? "; beyond it requests queue"
                                                                                   : "; the next one breaks it");
   }
-  if (curve.knee && curve.queues) return fmt::format("; knee at {}: beyond it requests queue", loads[*curve.knee].name);
+  if (curve.knee && curve.queues) return ", the knee: beyond it requests queue";
   if (curve.knee) return fmt::format("; knee at {}: beyond it throughput hardly grows", loads[*curve.knee].name);
   return fmt::format("; no knee up to {}", loads.back().name);
 }

@@ -20,6 +20,8 @@ analytics::llm::OwnLimit client_limit(const core::Json& summary, const std::stri
   for (const core::Json& level : summary["levels"].items()) {
     if (level["load"].text() != load) continue;
     limit.limited = level["client"]["limited"].as_bool().value_or(false);
+    limit.saturated = level["client"]["saturated"].as_bool().value_or(limit.limited);
+    limit.loop_lag_p99_ns = level["client"]["loop_lag_p99_ns"].as_f64();
     limit.run_queue_ratio = level["client"]["run_queue_ratio"].as_f64();
   }
   return limit;

@@ -34,7 +34,7 @@ report::Paper analysis_page(const report::AnalysisReport& report, std::size_t no
   return paper;
 }
 
-std::string render_analysis(const report::AnalysisReport& report, AnalysisFormat format, std::size_t nodes) {
+std::string render_analysis(const report::AnalysisReport& report, AnalysisFormat format, std::size_t nodes, int width) {
   switch (format) {
     case AnalysisFormat::json: return report::analysis_json(report).dump() + "\n";
     case AnalysisFormat::csv: return report::table_csv(report::analysis_table(report));
@@ -42,7 +42,7 @@ std::string render_analysis(const report::AnalysisReport& report, AnalysisFormat
     case AnalysisFormat::html: return report::paper_html(analysis_page(report, nodes));
     case AnalysisFormat::text: break;
   }
-  return report::paper_text(report::analysis_paper(report, nodes));
+  return report::paper_text(report::analysis_paper(report, nodes), width);
 }
 
 }  // namespace aaco::workflows

@@ -34,10 +34,11 @@ trace::Metrics metrics_of(const HookedSums& sums, const hooks::Allocations& memo
 
 }  // namespace
 
-HookedCalls::HookedCalls(bool with_libraries, const Services& services) {
+HookedCalls::HookedCalls(bool with_libraries, bool numbered, const Services& services) {
   hooks::RecordingOptions options;
   options.library = core::private_library(services.paths, "libaaco_hooks.so");
   options.with_libraries = with_libraries;
+  options.number_calls = numbered;
   auto recording = hooks::Recording::begin(options, services.environment.get("LD_PRELOAD"));
   if (recording)
     recording_ = std::move(*recording);

@@ -15,7 +15,8 @@ namespace aaco::workflows {
 // session says why. Call order: begin, start the program with environment(), drain, finish, then analyse.
 class HookedCalls {
  public:
-  HookedCalls(bool with_libraries, const Services& services);
+  // `numbered`: for a trace to be joined to the calls.
+  HookedCalls(bool with_libraries, bool numbered, const Services& services);
 
   [[nodiscard]] hooks::Recording::Variables environment() const;
   void set_enabled(bool enabled);

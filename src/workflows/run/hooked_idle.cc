@@ -12,6 +12,7 @@
 #include "trace/stored_names.h"
 #include "workflows/gpu/gpu_books.h"
 #include "workflows/gpu/idle_cause_names.h"
+#include "workflows/run/hooked_arguments.h"
 #include "workflows/session/row_puller.h"
 
 namespace aaco::workflows {
@@ -21,30 +22,13 @@ using analytics::known_idle::Act;
 using core::Json;
 using hooks::Role;
 
-constexpr std::uint64_t kPerThread = 2;  // the stream handle that means another stream in each thread
-
-std::uint64_t address_of(const Json& value) {
-  std::uint64_t out = 0;
-  for (const char c : value.text().substr(std::min<std::size_t>(2, value.text().size())))
-    out = out << 4U | static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
-  return out;
-}
-
-// What the JSON of a row's arguments says.
-struct Arguments {
-  std::uint64_t stream = 0, event = 0;
-  std::int64_t bytes = 0, device = 0;
-  bool failed = false, to_host = false;
-  std::optional<trace::NameId> kernel;
-};
-
 bool is_launch_role(Role role) { return role == Role::launch || role == Role::graph_launch; }
 bool is_sync_role(Role role) { return role == Role::sync_device || role == Role::sync_stream || role == Role::sync_event; }
 bool is_copy_role(Role role) {
   return role == Role::copy || role == Role::copy_async || role == Role::fill || role == Role::fill_async;
 }
 
-std::optional<Act> act_of(Role role, const Arguments& arguments) {
+std::optional<Act> act_of(Role role, const HookedArguments& arguments) {
   switch (role) {
     case Role::launch:
     case Role::graph_launch:
@@ -98,10 +82,10 @@ class HookedReader {
   };
 
   core::Status add(const trace::ApiCallRow& row) {
-    const hooks::Function* const function = function_of(row);
+    const hooks::Function* const function = texts_.function(row.name);
     if (function == nullptr) return {};
     ranks_.emplace(row.process_id, row.rank);
-    const Arguments& arguments = arguments_of(row.arguments);
+    const HookedArguments& arguments = texts_.arguments(row.arguments);
     count(row, function->role, arguments);
     const auto act = act_of(function->role, arguments);
     if (!act || arguments.failed) return {};
@@ -109,8 +93,7 @@ class HookedReader {
     call.act = *act;
     call.rank = row.rank;
     call.device = arguments.device;
-    call.stream =
-        arguments.stream != kPerThread ? arguments.stream : static_cast<std::uint64_t>(row.thread_id) << 32U | kPerThread;
+    call.stream = stream_of(arguments, row.thread_id);
     // Streams of the launches that do not name theirs here.
     if (function->stream == -1 && function->role != Role::copy && function->role != Role::fill)
       call.stream = analytics::known_idle::kUnknownStream;
@@ -129,7 +112,7 @@ class HookedReader {
   }
 
   // Of the program's own calls: a call inside another of its thread is a runtime's.
-  void count(const trace::ApiCallRow& row, Role role, const Arguments& arguments) {
+  void count(const trace::ApiCallRow& row, Role role, const HookedArguments& arguments) {
     sums_.first_ns = std::min(sums_.first_ns, row.start_ns), sums_.last_ns = std::max(sums_.last_ns, row.end_ns);
     std::int64_t& open_until = open_until_[row.thread_id];
     if (row.start_ns < open_until) return;
@@ -163,26 +146,6 @@ class HookedReader {
     return {};
   }
 
-  const hooks::Function* function_of(const trace::ApiCallRow& row) {
-    const auto [known, fresh] = functions_.try_emplace(row.name.value, nullptr);
-    if (fresh) known->second = hooks::find_recorded(names_.text(row.name));
-    return known->second;
-  }
-
-  const Arguments& arguments_of(trace::NameId id) {
-    const auto [known, fresh] = arguments_.try_emplace(id.value);
-    const std::string text(names_.text(id));
-    if (!fresh || text.empty()) return known->second;
-    const Json json = Json::parse(text).value_or(Json());
-    Arguments& out = known->second;
-    out.stream = address_of(json["stream"]), out.event = address_of(json["event"]);
-    out.bytes = json["bytes"].as_i64().value_or(0), out.device = json["device"].as_i64().value_or(0);
-    out.failed = json.contains("result");
-    out.to_host = json["kind"].text() == "d2h";
-    if (json.contains("kernel")) out.kernel = names_.intern(json["kernel"].text());
-    return out;
-  }
-
   Json device_json(const Key& key, const Device& device) const {
     Json causes = Json::array();
     for (const IdleCause& one : idle_causes_of(device.sums, books_.causes, names_))
@@ -210,10 +173,9 @@ class HookedReader {
   RowPuller<trace::ApiCallRow>* ahead_ = nullptr;  // these two while it runs
   RowPuller<trace::SchedEventRow>* schedule_ = nullptr;
   std::map<Key, Device> devices_;
-  std::unordered_map<std::uint32_t, const hooks::Function*> functions_;  // by name
-  std::unordered_map<std::uint32_t, Arguments> arguments_;               // by name
-  std::unordered_map<std::int64_t, std::int64_t> open_until_;            // by thread
-  std::map<std::int64_t, std::int32_t> ranks_;                           // by process
+  HookedTexts texts_{names_};
+  std::unordered_map<std::int64_t, std::int64_t> open_until_;  // by thread
+  std::map<std::int64_t, std::int32_t> ranks_;                 // by process
   HookedSums sums_;
 };
 

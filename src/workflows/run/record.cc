@@ -17,6 +17,7 @@
 #include "workflows/run/cpu_account.h"
 #include "workflows/run/gpu_profile_pass.h"
 #include "workflows/run/hooked_calls.h"
+#include "workflows/run/hooked_trace.h"
 #include "workflows/run/marked_ranges.h"
 #include "workflows/run/memory_limit.h"
 #include "workflows/run/python_watch.h"
@@ -58,6 +59,7 @@ Json request_json(const RecordRequest& request) {
                        {"ebpf", request.ebpf},
                        {"hooks", request.hooks},
                        {"hook_libraries", request.hook_libraries},
+                       {"traces", Json::texts(request.traces)},
                        {"isolation", to_json(request.isolation)},
                        {"profile", request.profile},
                        {"profile_domains", request.profile_domains},
@@ -157,7 +159,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   if (request.ebpf) plane.emplace(request.process_id.value_or(::getpid()), request.process_id.has_value());
   if (plane) plane->resume();
   std::optional<HookedCalls> hooked;
-  if (request.hooks) hooked.emplace(request.hook_libraries, services);
+  if (request.hooks) hooked.emplace(request.hook_libraries, !request.traces.empty(), services);
   MarkedRanges ranges;
   const std::int64_t begin = core::monotonic_ns();
   std::optional<AttendedChild> child;
@@ -232,8 +234,14 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   AACO_TRY(draft.write_lockbox(std::move(subject), python.libraries()));
   AACO_TRY(draft.writer().flush());
   trace::Metrics gpu_metrics, call_metrics;
+  const std::int64_t started_ns = draft.manifest().created_realtime_ns;
   if (hooked) {
-    AACO_ASSIGN(call_metrics, hooked->analyse(draft, services, !profiling));
+    const bool traced = !request.traces.empty() && has_new_trace(request.traces, started_ns);
+    AACO_ASSIGN(call_metrics, hooked->analyse(draft, services, !profiling && !traced));
+  }
+  if (!request.traces.empty()) {
+    AACO_ASSIGN(gpu_metrics, import_hooked_trace(request.traces, started_ns, draft, services));
+    interrupted = interrupted || services.stopping();
   }
   if (profiling && !interrupted) {
     profiling->pass.timeout_ns = request.profile_timeout ? request.profile_timeout->count() : profile_timeout_ns(end - begin);

@@ -35,12 +35,23 @@ std::string load_text(const ServingEstimate& e) {
   return e.load.disaggregated ? text + ", prefill on separate GPUs" : text;
 }
 
+// "busiest GPU 1.21 times the mean in a step, 1.02 in a prompt (uniform)"
+std::string expert_load_text(const ServingEstimate& e) {
+  using Kind = estimation::ExpertRouting::Kind;
+  const std::string how = e.routing.kind == Kind::uniform  ? "tokens choose at random (--expert-load)"
+                          : e.routing.kind == Kind::factor ? "as requested"
+                                                           : to_string(e.routing);
+  return fmt::format("busiest GPU {:.2f} times the mean in a step, {:.2f} in a prompt; {}", e.decode.expert_imbalance,
+                     e.prefill.expert_imbalance, how);
+}
+
 report::PaperSection summary(const ServingEstimate& e) {
   report::PaperSection section;
   auto& facts = section.facts;
   facts.emplace_back("load", load_text(e));
   facts.emplace_back("plan", fmt::format("{} ({} GPU{})", to_string(e.plan), e.plan.gpus(), e.plan.gpus() == 1 ? "" : "s"));
   facts.emplace_back("types", types_text(e));
+  if (e.plan.expert > 1) facts.emplace_back("expert load", expert_load_text(e));
   facts.emplace_back("stack", e.stack.empty() ? "any" : e.stack);
   facts.emplace_back("TTFT", time_text(e.first_token));
   facts.emplace_back("TPOT", time_text(e.output_token));
@@ -111,26 +122,35 @@ report::PaperSection front(const estimation::PlanSearch& search) {
   return section;
 }
 
-std::string model_of(const ServedPoint& point) { return point.estimate ? point.estimate->model : point.model; }
+// A point without an estimate has the name that the same model has on another device.
+std::string model_of(const ServedPoint& point, const std::vector<ServedPoint>& points) {
+  if (point.estimate) return point.estimate->model;
+  for (const ServedPoint& other : points)
+    if (other.model == point.model && other.estimate) return other.estimate->model;
+  return point.model;
+}
 
 report::PaperSection ranked(const std::vector<ServedPoint>& points, const std::string& model) {
   report::PaperSection section;
-  section.table.header = {"model", "hardware", "plan", "TTFT", "TPOT", "90 %", "tokens/s per GPU", "KV tokens", "level"};
+  // Wide tables go on below with their first column: the device, because all rows are of one model.
+  const std::vector<std::string> header{"hardware",         "model",     "plan", "TTFT", "TPOT", "90 %",
+                                        "tokens/s per GPU", "KV tokens", "level"};
   section.table.numeric = {false, false, false, true, true, true, true, true, false};
   for (const ServedPoint& point : points) {
-    if (model_of(point) != model) continue;
+    if (model_of(point, points) != model) continue;
     if (!point.estimate) {
       section.lines.push_back(point.model + " on " + point.hardware + ": " + point.error->message);
       continue;
     }
     const ServingEstimate& e = *point.estimate;
     section.table.rows.push_back(
-        {e.model, e.device_id, to_string(e.plan), core::format_duration(e.first_token.value),
+        {e.device_id, e.model, to_string(e.plan), core::format_duration(e.first_token.value),
          core::format_duration(e.output_token.value),
          core::format_duration(e.output_token.lower) + " to " + core::format_duration(e.output_token.upper),
          rate(e.tokens_per_gpu_s.value), core::format_count(e.memory.capacity_tokens),
          std::string(to_string(e.output_token.level))});
   }
+  if (!section.table.rows.empty()) section.table.header = header;
   return section;
 }
 
@@ -151,7 +171,8 @@ report::Paper serving_paper(const std::vector<ServedPoint>& points, const ServeR
   // Tokens of different models are different goods: each has a ranking of its own.
   std::vector<std::string> models;
   for (const ServedPoint& point : points)
-    if (std::find(models.begin(), models.end(), model_of(point)) == models.end()) models.push_back(model_of(point));
+    if (std::find(models.begin(), models.end(), model_of(point, points)) == models.end())
+      models.push_back(model_of(point, points));
   for (const std::string& model : models) {
     paper.sections.push_back(ranked(points, model));
     if (models.size() > 1) paper.sections.back().title = model;

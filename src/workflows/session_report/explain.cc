@@ -101,7 +101,7 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
 }
 
 // `one_load`: what is measured does not change within the session.
-core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool one_load) {
+core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool one_load, std::string_view unit) {
   const trace::NameTable& names = loaded.names();
   AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
   AACO_ASSIGN(const auto blocks, loaded.rows<trace::LoopBlockRow>());
@@ -111,7 +111,7 @@ core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool
       if (names.text(row.phase) == phase) measured.push_back(row);
     if (!measured.empty()) break;
   }
-  std::vector<Anomaly> all = one_load ? analytics::anomaly::of_iterations(measured) : std::vector<Anomaly>();
+  std::vector<Anomaly> all = one_load ? analytics::anomaly::of_iterations(measured, {}, unit) : std::vector<Anomaly>();
   std::vector<Anomaly> counters = analytics::anomaly::of_blocks(blocks, names);
   analytics::anomaly::join_causes(all, counters);
   append(all, std::move(counters));
@@ -196,7 +196,7 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
     AACO_ASSIGN(const auto measured, measured_advice(services.paths.sessions, out.session_id));
     if (!measured.empty()) out.bottleneck.set("recommendations", with_measured(out.bottleneck["recommendations"], measured));
   }
-  AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load));
+  AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load, manifest.kind == "llm" ? "request" : "iteration"));
   AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));
   return out;
 }

@@ -27,6 +27,9 @@ std::optional<report::Statement> gpu_calls_statement(const report::ReportModel& 
   out.evidence.push_back(fmt::format("{} device allocations, at most {} at a time",
                                      core::format_count(value("calls.allocation_count")),
                                      core::format_bytes(value("calls.allocated_peak_bytes"))));
+  if (const auto* joined = trace::find_metric(model.metrics, "calls.joined_kernel_ratio"); joined != nullptr)
+    out.evidence.push_back(
+        fmt::format("{} of the trace's kernels are joined to the call that launched them", core::format_percent(joined->value)));
   if (idle > 0)
     out.evidence.push_back(
         fmt::format("devices had no work of the program for at least {} (from the end of a synchronisation to the "

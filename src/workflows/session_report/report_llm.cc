@@ -31,6 +31,7 @@ core::Result<Llm::Level> level_of(const Json& json) {
                    .failures = {},
                    .metrics = {},
                    .client_limit = {},
+                   .client_verdict = {},
                    .vouched_per_second = json["client"]["vouched_per_second"].as_f64(),
                    .handshakes = std::string(json["connections"]["text"].text()),
                    .connection_waits = {},
@@ -42,6 +43,9 @@ core::Result<Llm::Level> level_of(const Json& json) {
     level.failures.emplace_back(kind, failure["count"].as_i64().value_or(0));
   AACO_ASSIGN(level.metrics, trace::metrics_from_json(json["metrics"]));
   for (const Json& reason : json["client"]["reasons"].items()) level.client_limit.emplace_back(reason.text());
+  if (!level.client_limit.empty())
+    level.client_verdict =
+        verdict_of(analytics::llm::OwnLimit{.saturated = json["client"]["saturated"].as_bool().value_or(true)});
   for (const Json& moved : json["connections"]["moved"].items()) level.connection_waits.emplace_back(moved.text());
   for (const Json& cause : json["server"]["causes"].items()) level.server_causes.emplace_back(cause.text());
   for (const auto& [cause, count] : json["slow_tokens"]["causes"].members())
@@ -120,7 +124,7 @@ std::string shown_name(const std::string& model) { return model.starts_with('/')
 
 std::string confidence_of(const report::ReportModel& model, const Llm& section) {
   for (const Llm::Level& level : section.levels)
-    if (!level.client_limit.empty()) return "low: the client was the bottleneck";
+    if (!level.client_limit.empty()) return "low: " + level.client_verdict;
   const auto* ttft = find_metric(model.metrics, "llm.ttft_p50_ns");
   if (ttft == nullptr || !ttft->ci95) return "low: too few requests for a CI";
   const double half = (ttft->ci95->high - ttft->ci95->low) / 2 / std::max(1.0, ttft->value);

@@ -6,7 +6,9 @@
 #include <span>
 #include <string_view>
 
+#include "analytics/signals.h"
 #include "core/files.h"
+#include "core/numbers.h"
 #include "core/strings.h"
 #include "report/render.h"
 #include "report/render_svg.h"
@@ -17,6 +19,7 @@
 #include "workflows/session/llm_journal.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/traced_devices.h"
+#include "workflows/session_report/lost_time.h"
 #include "workflows/session_report/measured_advice.h"
 #include "workflows/session_report/record_time.h"
 #include "workflows/session_report/record_verdict.h"
@@ -79,6 +82,15 @@ std::optional<DeviceRoofs> roofs_of(const SessionEstimates& estimates, const cor
   return roofs ? std::optional(*std::move(roofs)) : std::nullopt;
 }
 
+// Runs have blocks of a measuring loop, with what the kernel counted of them.
+std::string lost_time_of(const report::ReportModel& model, std::span<const trace::LoopBlockRow> blocks,
+                         const trace::NameTable& names) {
+  const auto account = analytics::signals::account_of(blocks, names);
+  if (!account) return {};
+  const auto allowed = core::parse_f64(model.environment["fingerprint"]["facts"]["cpu.allowed_cores"].text());
+  return lost_time(*account, model.why.empty() ? "" : model.why.front().id, allowed);
+}
+
 // A part that cannot be read costs that part, not the report.
 void keep_going(report::ReportModel& model, const core::Status& part, std::string_view name) {
   if (part) return;
@@ -136,6 +148,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   keep_going(model, fill_work_rates(model, session_path), "the work rates");
   keep_going(model, fill_collectives(model, session_path), "the collectives");
   keep_going(model, fill_insight(model, session_path), "the bottleneck");
+  model.lost_time = lost_time_of(model, rows_or_none<trace::LoopBlockRow>(model, loaded, "the account of the calls"), names);
   keep_going(model, fill_scheduling(model, session_path), "operating system activity");
   fill_record_time(model);
   if (model.session.kind == "record" && model.why.empty())

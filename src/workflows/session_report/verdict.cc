@@ -39,7 +39,9 @@ std::string what_ran(const report::ReportModel& model) {
   return fmt::format("{} on {}{}{}", name, outcome.backend, requested, batch ? fmt::format(", batch {},", *batch) : "");
 }
 
+// The cause comes before the model's parts: what others take has no part of its own among them.
 std::string where_it_went(const report::ReportModel& model) {
+  if (!model.lost_time.empty()) return "; " + model.lost_time;
   if (model.operators.empty()) return {};
   const auto& first = model.operators.front();
   std::string text = fmt::format("; {} takes {} of it", first.name, core::format_percent(first.share_ratio));

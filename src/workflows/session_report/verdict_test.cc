@@ -33,6 +33,18 @@ TEST(Verdict, NamesTheLargestOperator) {
   EXPECT_TRUE(has(verdict_of(model).sentence, "Conv takes 87.0 % of it"));
 }
 
+TEST(Verdict, WhatOthersTookComesBeforeTheParts) {
+  auto model = measured(31e6, 30.9e6, 31.1e6);
+  report::TimeShare conv;
+  conv.name = "Conv";
+  conv.share_ratio = 0.89;
+  model.operators = {conv};
+  model.lost_time = "48.0 % of it is waiting for a CPU: other processes used 1.02 of its 2 CPUs";
+  const auto sentence = verdict_of(model).sentence;
+  EXPECT_TRUE(has(sentence, "items/s); 48.0 % of it is waiting for a CPU: other processes used 1.02 of its 2 CPUs.")) << sentence;
+  EXPECT_FALSE(has(sentence, "Conv")) << sentence;
+}
+
 TEST(Verdict, AWideIntervalIsLowConfidence) { EXPECT_TRUE(verdict_of(measured(31e6, 28e6, 36e6)).confidence.starts_with("low")); }
 
 TEST(Verdict, HowWellTheMedianIsKnownIsHalfItsInterval) {

@@ -22,6 +22,10 @@ function sentence(verdict: Verdict): string {
   return `${word}: ${metricName(decided)} ${signedPercent(decided.delta_ratio)}`;
 }
 
+const kUndecided = ['inconclusive', 'not-comparable']; // what was noted may be why
+const kFirstNotes = 3;
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 function Sessions({ name, ids }: { name: string; ids: string[] }) {
   return <p class="sides-side"><strong>{name}</strong> <span class="mono">{ids.slice(0, 6).join(', ')}</span>{ids.length > 6 && <span class="quiet"> and {ids.length - 6} more</span>}</p>;
 }
@@ -29,12 +33,13 @@ function Sessions({ name, ids }: { name: string; ids: string[] }) {
 function Headline({ verdict }: { verdict: Verdict }) {
   return (
     <header class={`headline is-${verdict.verdict}`} id="verdict">
-      <p class="kicker">Comparison{verdict.forced && ' (forced)'}</p>
+      <p class="kicker">{verdict.gate ? `Gate: baseline ${verdict.gate.baseline}, ${plural(verdict.gate.attempts, 'comparison')}` : 'Comparison'}{verdict.forced && ' (forced)'}</p>
       <h1>{prose(sentence(verdict))}</h1>
       {verdict.verdict !== 'not-comparable' && <p class="confidence"><span class="sure"><span class="quiet">confidence</span> <Meter ratio={verdict.confidence} label="Confidence" /></span></p>}
       {verdict.opposite && <p>{prose(verdict.opposite)}</p>}
       {verdict.suspected_cause && <p><strong>Suspected cause:</strong> {prose(verdict.suspected_cause)}</p>}
       <p><strong>Next:</strong> {prose(verdict.recommendation)}</p>
+      {kUndecided.includes(verdict.verdict) && verdict.notes.slice(0, kFirstNotes).map((note, index) => <p key={index} class="quiet">{capital(prose(note))}.</p>)}
       <div class="sides"><Sessions name="A (baseline)" ids={verdict.baseline} /><Sessions name="B (candidate)" ids={verdict.candidate} /></div>
     </header>
   );
@@ -216,7 +221,7 @@ export function CompareView({ verdict }: { verdict: Verdict }) {
       <a class="skip" href="#verdict">Skip to the verdict</a>
       <Patterns />
       <div class="masthead">
-        <span class="wordmark">AACO<span class="quiet">comparison</span></span>
+        <span class="wordmark">AACO<span class="quiet">{verdict.gate ? 'gate' : 'comparison'}</span></span>
         <span class="masthead-session quiet">confidence {roundPercent(verdict.confidence)}</span>
         <span class="masthead-tools">
           <button type="button" class="plain" onClick={() => window.print()}>Print</button>

@@ -66,7 +66,8 @@ async function get<T>(path: string, signal: AbortSignal): Promise<T> {
   return await answer.json() as T;
 }
 
-export type Loaded<T> = { at: 'loading' } | { at: 'ready'; value: T } | { at: 'failed'; refusal: Refusal };
+// `of`: the path that was asked.
+export type Loaded<T> = { at: 'loading' } | { at: 'ready'; value: T; of: string } | { at: 'failed'; refusal: Refusal; of: string };
 
 // The answer to a GET; an empty path asks nothing. The last answer stays until the next is there.
 export function useAnswer<T>(path: string): Loaded<T> {
@@ -75,10 +76,10 @@ export function useAnswer<T>(path: string): Loaded<T> {
     if (!path) return;
     const stop = new AbortController();
     get<T>(path, stop.signal).then(
-      (value) => setState({ at: 'ready', value }),
+      (value) => setState({ at: 'ready', value, of: path }),
       (problem: unknown) => {
         if (stop.signal.aborted) return;
-        setState({ at: 'failed', refusal: problem instanceof Refusal ? problem : new Refusal(0, 'The server does not answer.', 'start it again: aaco dashboard') });
+        setState({ at: 'failed', of: path, refusal: problem instanceof Refusal ? problem : new Refusal(0, 'The server does not answer.', 'start it again: aaco dashboard') });
       });
     return () => stop.abort();
   }, [path]);

@@ -40,11 +40,18 @@ export interface FleetOverview {
   status: { rows: number; nodes: number; devices: number; jobs: number; first_unix_ns: number; until_unix_ns: number };
   findings: FleetFinding[];
   stragglers: FleetStraggler[];
-  metrics: { metric: string; metric_group: string; meaning: string }[];
+  metrics: FleetMetric[];
+}
+export interface FleetMetric {
+  metric: string;
+  metric_group: string;
+  meaning: string;
 }
 export interface FleetHeat {
   metric: string;
   meaning: string;
+  metrics: FleetMetric[];
+  judged: boolean; // with findings: nodes are sorted by their severity; else by name
   first_unix_ns: number;
   bin_ns: number;
   bins: number;
@@ -54,12 +61,22 @@ export interface FleetHeat {
 }
 export interface FleetNode {
   node: string;
+  judged: boolean;
   first_unix_ns: number;
   bin_ns: number;
   bins: number;
   findings: FleetFinding[];
   series: { metric: string; device?: number; job?: string; values: (number | null)[] }[];
   sessions: { id: string; kind: string; tag: string; state: string; command?: string }[];  // with a command: in the fleet's engine only
+}
+
+// Nodes by their worst finding, as the server sorts them once it has worked the findings out.
+export function judged(heat: FleetHeat, findings: FleetFinding[]): FleetHeat {
+  if (heat.judged) return heat;
+  const worst = new Map<string, number>();
+  for (const one of findings) worst.set(one.node, Math.max(worst.get(one.node) ?? 0, one.severity));
+  const order = heat.nodes.map((node, at) => ({ node, severity: worst.get(node) ?? 0, values: heat.values[at]! })).sort((a, b) => b.severity - a.severity);
+  return { ...heat, judged: true, nodes: order.map((one) => one.node), severity: order.map((one) => one.severity), values: order.map((one) => one.values) };
 }
 
 // "power_watts" -> "watts": the unit at the end of a column's name.

@@ -1,7 +1,11 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { type Column, DataTable } from '../components/data_table.tsx';
 import { percent, text } from '../format/quantity.ts';
 import { type FleetEvidence, type FleetFinding, unitOfMetric } from './fleet_data.ts';
+import type { Loaded } from './api.ts';
 import { hashOf } from './place.ts';
+import { Refused } from './states.tsx';
 
 const effect = (one: FleetEvidence): string => {
   if (one.effect_ratio !== undefined) return `${one.effect_ratio > 0 ? '+' : ''}${percent(one.effect_ratio)}`;
@@ -17,6 +21,21 @@ function Evidence({ finding }: { finding: FleetFinding }) {
       ))}</ul>
     </div>
   );
+}
+
+function Working() {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((now) => now + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return <p class="quiet"><span role="status">Findings are being worked out: every device is compared with its peers.</span>{seconds > 1 && <span aria-hidden="true"> {seconds} s</span>}</p>;
+}
+
+// What the analysis found, or that it is under way.
+export function FoundOrWorking<T>({ answer, children }: { answer: Loaded<T>; children: (found: T) => ComponentChildren }) {
+  if (answer.at === 'failed') return <Refused refusal={answer.refusal} />;
+  return <>{answer.at === 'loading' ? <Working /> : children(answer.value)}</>;
 }
 
 // Most severe first; a row opens its evidence.

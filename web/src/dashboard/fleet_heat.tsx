@@ -4,7 +4,8 @@ import { readTheme } from '../trace/paint.ts';
 import { text } from '../format/quantity.ts';
 import { type FleetHeat, type Span, spanOf, timeText, unitOfMetric } from './fleet_data.ts';
 
-const kLabels = 132; // pixels for the names of nodes
+const kMaxLabels = 132; // pixels for the names of nodes
+const kMaxName = 19;    // characters of one
 const kAxis = 20;
 const kMaxHeight = 560;
 const kLabelRow = 12; // a row is labelled from this height on
@@ -67,7 +68,8 @@ export function HeatMap({ heat, onOpen }: { heat: FleetHeat; onOpen: (node: stri
   const span = useMemo(() => spanOf(heat.values), [heat]);
   const rowHeight = Math.max(1, Math.min(18, Math.floor((kMaxHeight - kAxis) / Math.max(1, heat.nodes.length))));
   const height = Math.min(kMaxHeight - kAxis, Math.max(40, rowHeight * heat.nodes.length));
-  const plot = Math.max(40, width - kLabels);
+  const labels = useMemo(() => Math.min(kMaxLabels, 20 + 7 * Math.max(0, ...heat.nodes.map((name) => name.length))), [heat]);
+  const plot = Math.max(40, width - labels);
   const unit = unitOfMetric(heat.metric);
 
   useEffect(() => {
@@ -82,33 +84,33 @@ export function HeatMap({ heat, onOpen }: { heat: FleetHeat; onOpen: (node: stri
     const context = element?.getContext('2d');
     if (!element || !context) return;
     const ratio = window.devicePixelRatio || 1;
-    element.width = Math.round((kLabels + plot) * ratio);
+    element.width = Math.round((labels + plot) * ratio);
     element.height = Math.round((height + kAxis) * ratio);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const theme = readTheme(element);
-    context.clearRect(0, 0, kLabels + plot, height + kAxis);
+    context.clearRect(0, 0, labels + plot, height + kAxis);
     context.imageSmoothingEnabled = heat.nodes.length > height * ratio;
-    if (image) context.drawImage(image, kLabels, 0, plot, height);
+    if (image) context.drawImage(image, labels, 0, plot, height);
     context.font = `11px ${theme.sans}`;
     context.textBaseline = 'middle';
     const step = Math.max(1, Math.ceil(kLabelRow / (height / heat.nodes.length)));
     for (let at = 0; at === 0 || at + step <= heat.nodes.length; at += step) {
       const name = heat.nodes[at]!;
       context.fillStyle = heat.severity[at]! > 0 ? theme.ink : theme.ink3;
-      context.fillText(`${heat.severity[at]! > 0 ? '\u25cf ' : ''}${name.length > 19 ? `${name.slice(0, 18)}\u2026` : name}`, 0, ((at + step / 2) * height) / heat.nodes.length);
+      context.fillText(`${heat.severity[at]! > 0 ? '\u25cf ' : ''}${name.length > kMaxName ? `${name.slice(0, kMaxName - 1)}\u2026` : name}`, 0, ((at + step / 2) * height) / heat.nodes.length);
     }
     context.fillStyle = theme.ink3;
     context.textBaseline = 'alphabetic';
     for (const share of plot > 500 ? [0, 0.25, 0.5, 0.75] : [0, 0.5])
-      context.fillText(timeText(heat.first_unix_ns + Math.round(share * heat.bins) * heat.bin_ns), kLabels + share * plot, height + 15);
+      context.fillText(timeText(heat.first_unix_ns + Math.round(share * heat.bins) * heat.bin_ns), labels + share * plot, height + 15);
     if (!cell) return;
     context.strokeStyle = theme.ink;
-    context.strokeRect(kLabels + (cell.bin * plot) / heat.bins - 0.5, (cell.node * height) / heat.nodes.length - 0.5, Math.max(3, plot / heat.bins) + 1, Math.max(3, height / heat.nodes.length) + 1);
-  }, [heat, image, plot, height, cell]);
+    context.strokeRect(labels + (cell.bin * plot) / heat.bins - 0.5, (cell.node * height) / heat.nodes.length - 0.5, Math.max(3, plot / heat.bins) + 1, Math.max(3, height / heat.nodes.length) + 1);
+  }, [heat, image, labels, plot, height, cell]);
 
   const cellAt = (event: MouseEvent): Cell | null => {
     const bounds = canvas.current!.getBoundingClientRect();
-    const [x, y] = [event.clientX - bounds.left - kLabels, event.clientY - bounds.top];
+    const [x, y] = [event.clientX - bounds.left - labels, event.clientY - bounds.top];
     if (y < 0 || y >= height) return null;
     return { node: Math.floor((y / height) * heat.nodes.length), bin: Math.max(0, Math.min(heat.bins - 1, Math.floor((x / plot) * heat.bins))) };
   };
@@ -124,7 +126,7 @@ export function HeatMap({ heat, onOpen }: { heat: FleetHeat; onOpen: (node: stri
   const told = cell && `${heat.nodes[cell.node]}, ${timeText(heat.first_unix_ns + cell.bin * heat.bin_ns)}: ${value === null ? 'not measured' : text(value, unit)}`;
   return (
     <figure class="fleet-heat">
-      <figcaption>{heat.meaning}, per node; nodes with findings ({'\u25cf'}) first</figcaption>
+      <figcaption>{heat.meaning[0]?.toUpperCase()}{heat.meaning.slice(1)}, per node; {heat.judged ? <>nodes with findings ({'\u25cf'}) first</> : 'sorted by name'}</figcaption>
       {span ? (
         <>
           <p class="fleet-legend"><span>{text(span.low, unit)}</span><i class="fleet-ramp" /><span>{text(span.high, unit)}</span><span class="quiet">blank: not measured</span></p>

@@ -3,8 +3,8 @@ import { linear } from '../charts/scale.ts';
 import { CopyButton } from '../components/copy_button.tsx';
 import { plural, text } from '../format/quantity.ts';
 import { useAnswer } from './api.ts';
-import { type FleetNode, spanOf, timeText, unitOfMetric } from './fleet_data.ts';
-import { Findings } from './fleet_findings.tsx';
+import { type FleetNode, type FleetOverview, spanOf, timeText, unitOfMetric } from './fleet_data.ts';
+import { Findings, FoundOrWorking } from './fleet_findings.tsx';
 import { hashOf } from './place.ts';
 import { Loading, Refused } from './states.tsx';
 
@@ -42,6 +42,8 @@ function SessionItem({ session }: { session: FleetNode['sessions'][number] }) {
 
 export function NodePage({ name, hours }: { name: string; hours: string }) {
   const answer = useAnswer<FleetNode>(`/api/v1/fleet/nodes/${encodeURIComponent(name)}?${new URLSearchParams({ hours })}`);
+  const unjudged = answer.at === 'ready' && !answer.value.judged;
+  const fleet = useAnswer<FleetOverview>(unjudged ? `/api/v1/fleet?${new URLSearchParams({ hours })}` : '');
   if (answer.at === 'loading') return <Loading />;
   if (answer.at === 'failed') return <Refused refusal={answer.refusal} />;
   const node = answer.value;
@@ -51,7 +53,12 @@ export function NodePage({ name, hours }: { name: string; hours: string }) {
     <>
       <div class="tools"><h1 class="mono">{node.node}</h1><a href={hashOf('fleet', { hours })}>All nodes</a></div>
       <p class="lead">{timeText(node.first_unix_ns)} to {timeText(node.first_unix_ns + node.bins * node.bin_ns)} UTC{jobs.length > 0 && `, ${plural(jobs.length, 'job')}: ${jobs.join(', ')}`}.</p>
-      <section class="section"><h2>Findings</h2><Findings findings={node.findings} hours={hours} /></section>
+      <section class="section">
+        <h2>Findings</h2>
+        {unjudged
+          ? <FoundOrWorking answer={fleet}>{(found) => <Findings findings={found.findings.filter((one) => one.node === name)} hours={hours} />}</FoundOrWorking>
+          : <Findings findings={node.findings} hours={hours} />}
+      </section>
       <section class="section"><h2>Metrics</h2><div class="fleet-plots">{metrics.map((metric) => <Plot key={metric} metric={metric} node={node} />)}</div></section>
       <section class="section">
         <h2>Sessions</h2>

@@ -12,7 +12,24 @@ const kEdge = 12;
 const kAxis = 84; // px for the values
 const kMetrics = ['p50', 'p90', 'p99', 'mean', 'throughput.items_per_second', 'memory.rss_peak_bytes', 'gpu.busy_ns'];
 
+const kLeastSpan = 0.04; // of the values: smaller differences are not stretched to the whole height
+
 const day = (time: string | undefined) => time?.slice(0, 10) ?? '';
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+// "2026-11-27 19:07 – 19:41", "2026-11-20 – 2026-11-27", or the labels of values without a time.
+function extentOf(first: HistorySeries['points'][number] | undefined, last: HistorySeries['points'][number] | undefined): string {
+  const hour = (time: string | undefined) => time?.slice(11, 16) ?? '';
+  if (day(first?.time) && day(first?.time) === day(last?.time)) return `${day(first?.time)} ${hour(first?.time)} \u2013 ${hour(last?.time)} UTC`;
+  return `${day(first?.time) || first?.label} \u2013 ${day(last?.time) || last?.label}`;
+}
+
+// All values, and never less than a small part of them.
+export function shownOf(values: number[]): { low: number; high: number } {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const missing = Math.max(0, kLeastSpan * Math.max(Math.abs(low), Math.abs(high)) - (high - low));
+  return padded({ low: low - missing / 2, high: high + missing / 2 });
+}
 
 // Values of an axis, with as many digits as tell them apart.
 function tickTexts(at: number[], unit: string): string[] {
@@ -27,7 +44,7 @@ function Chart({ series }: { series: HistorySeries }) {
   const low = Math.min(...values);
   const high = Math.max(...values);
   const [box, width] = useWidth<HTMLElement>();
-  const shown = padded({ low, high });
+  const shown = shownOf(values);
   const x = linear({ low: 0, high: Math.max(1, values.length - 1) }, kAxis + kEdge, width - kEdge);
   const y = linear(shown, kHeight - kEdge, kEdge);
   const marks = ticks(shown, 4);
@@ -47,7 +64,7 @@ function Chart({ series }: { series: HistorySeries }) {
         <polyline class="history-line" points={values.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(' ')} />
         {series.points.map((one, index) => <circle key={index} class="history-point" cx={x(index)} cy={y(one.value)} r={values.length > 200 ? 1.5 : 3}><title>{`${one.label ?? ''} ${text(one.value, series.unit)}`}</title></circle>)}
       </svg>
-      <figcaption class="quiet">{day(first?.time) || first?.label} – {day(last?.time) || last?.label}; {text(low, series.unit)} to {text(high, series.unit)}</figcaption>
+      <figcaption class="quiet">{extentOf(first, last)}; {text(low, series.unit)} to {text(high, series.unit)}</figcaption>
     </figure>
   );
 }
@@ -100,7 +117,7 @@ export function History({ place }: { place: Place }) {
       </form>
       {answer.at === 'loading' ? <Loading /> : answer.at === 'failed'
         ? (answer.refusal.status === 404 ? <Empty title="No history"><p>{answer.refusal.message}</p><p>Measure the same workload several times:</p><pre>aaco run --model resnet50 --tag nightly</pre></Empty> : <Refused refusal={answer.refusal} />)
-        : <><div class="history-columns">{answer.value.series.map((one, index, all) => <Series key={index} series={one} alike={all.filter((other) => other.of === one.of && other.name === one.name).length > 1} />)}</div>{answer.value.notes.map((one) => <p key={one} class="quiet">{prose(one)}</p>)}</>}
+        : <><div class="history-columns">{answer.value.series.map((one, index, all) => <Series key={index} series={one} alike={all.filter((other) => other.of === one.of && other.name === one.name).length > 1} />)}</div>{answer.value.notes.map((one) => <p key={one} class="quiet">{capital(prose(one))}.</p>)}</>}
     </>
   );
 }

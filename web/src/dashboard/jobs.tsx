@@ -80,7 +80,7 @@ function Row({ job, changed }: { job: Job; changed: () => void }) {
         <td><span class={`job-state job-${job.state}`}>{job.state}</span></td>
         <td class="job-command"><code>aaco {job.command.join(' ')}</code>
           {job.session && <div>Session <a class="mono" href={hashOf('session', {}, job.session)}>{job.session}</a></div>}
-          {job.progress && <div class="quiet">{job.progress}</div>}
+          {job.progress && <div class="quiet">{job.progress}{job.state === 'running' && job.measures && <> <a href={hashOf('live')}>Watch</a></>}</div>}
           {job.error && <div class="alarm">{job.error.message}{job.error.hint && <span class="quiet"> Hint: {job.error.hint}</span>}</div>}
         </td>
         <td class="narrow nowrap">{hour(job.started ?? job.created)}</td>

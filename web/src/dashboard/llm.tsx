@@ -110,7 +110,7 @@ export function Llm({ place }: { place: Place }) {
   if (answer.at === 'failed') return <Refused refusal={answer.refusal} />;
   const sessions = answer.value.sessions;
   if (sessions.length === 0)
-    return <Empty title="No language-model sessions"><p>Measure a server, or a model in process:</p><pre>aaco llm --url http://127.0.0.1:8000/v1 --concurrency 1,2,4,8</pre></Empty>;
+    return <Empty title="No language-model sessions"><p>Measure a server, or a model in process:</p><pre>aaco llm --url http://127.0.0.1:8000/v1 --concurrency 1,2,4,8{'\n'}aaco llm --model gpt2</pre></Empty>;
   const chosen = place.query.get('session') || sessions[0]?.id || '';
   return (
     <>

@@ -142,6 +142,7 @@ export interface Verdict {
   kernels?: { delta_ns: number; kernel_count: number; kernels: KernelChange[] };
   nodes?: NodePairs;
   distributions?: Distributions;
+  gate?: { baseline: string; attempts: number; measured: string[] };
   ab?: { ended: string; wall_ns: number; rounds?: Round[] };
   notes: string[];
 }

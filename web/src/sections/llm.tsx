@@ -14,6 +14,7 @@ interface Level {
   usage_rejected?: number; // responses whose usage is impossible
   metrics: Record<string, { value: number; unit: string; ci95?: number[] }>;
   client_limit?: string[];
+  client_verdict?: string;
   vouched_per_second?: number;
   handshakes?: string; // of TLS
   connection_waits?: string[]; // results that waits of connections moved
@@ -134,7 +135,7 @@ function LlmSection({ report, id, title }: SectionProps) {
         <tbody>
           {levels.map((level, index) => (
             <tr key={index}>
-              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block" title={level.client_limit[0]}>the client was the bottleneck</span> : null}{level.usage_rejected ? <span class="quiet narrow-block">impossible usage in {level.usage_rejected} responses, not used</span> : null}{(level.connection_waits ?? []).map((wait) => <span key={wait} class="quiet narrow-block">{wait}</span>)}{level.handshakes ? <span class="quiet narrow-block">{level.handshakes}</span> : null}</th>
+              <th scope="row">{level.load}{level.client_limit?.length ? <span class="quiet narrow-block" title={level.client_limit[0]}>{level.client_verdict}</span> : null}{level.usage_rejected ? <span class="quiet narrow-block">impossible usage in {level.usage_rejected} responses, not used</span> : null}{(level.connection_waits ?? []).map((wait) => <span key={wait} class="quiet narrow-block">{wait}</span>)}{level.handshakes ? <span class="quiet narrow-block">{level.handshakes}</span> : null}</th>
               {columns.map((column) => <td key={column.metric} class={place(column)}>{cell(level, column.metric)}</td>)}
               {someFailed && <td class="right">{level.requests - level.complete || ''}</td>}
               {someRetried && <td class="right">{level.retries ?? ''}</td>}

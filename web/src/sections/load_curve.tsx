@@ -18,6 +18,7 @@ export interface CurveLevel {
   load: string;
   metrics: Record<string, Measured | undefined>;
   client_limit?: string[];
+  client_verdict?: string;
 }
 
 interface Point {
@@ -67,7 +68,7 @@ export function LoadCurve({ levels, knee, counts }: { levels: CurveLevel[]; knee
   for (const one of points)
     if (named.every((other) => Math.hypot(x(one.rate) - x(other.rate), y(one.p50.value) - y(other.p50.value)) > kLabelRoom)) named.push(one);
   const tip = (one: Point, event: PointerEvent) => showTip(event.clientX, event.clientY,
-    `${one.level.load}\n${one.rate.toPrecision(3)} requests/s\nTTFT P50 ${duration(one.p50.value)}${one.p99 === undefined ? '' : `, P99 ${duration(one.p99)}`}${one.level.client_limit?.length ? '\nthe client was the bottleneck' : ''}`);
+    `${one.level.load}\n${one.rate.toPrecision(3)} requests/s\nTTFT P50 ${duration(one.p50.value)}${one.p99 === undefined ? '' : `, P99 ${duration(one.p99)}`}${one.level.client_limit?.length ? `\n${one.level.client_verdict}` : ''}`);
   return (
     <figure class="load-curve">
       <figcaption>Time to first token over throughput{log ? <span class="quiet">logarithmic scale</span> : null}</figcaption>
@@ -97,7 +98,7 @@ export function LoadCurve({ levels, knee, counts }: { levels: CurveLevel[]; knee
       <ul class="key">
         <li><span class="line-swatch p50" />median with its 95&nbsp;% CI</li>
         {hasP99 && <li><span class="line-swatch" />P99</li>}
-        {limited && <li><span class="point-swatch limited" />the client was the bottleneck</li>}
+        {limited && <li><span class="point-swatch limited" />the client may have moved results</li>}
       </ul>
     </figure>
   );
