@@ -97,6 +97,7 @@ void add_sections(report::Sections& sections) {
                  {{"llm.ttft_p50_ns", 1e7, "ns", trace::Interval{9e6, 1.1e7}, {}},
                   {"llm.requests_per_second", 12, "1/s", trace::Interval{11, 13}, {}}},
                  {"the loop was late"},
+                 "the client may be the bottleneck",
                  8.5,
                  "2 of 98 requests opened a TLS connection",
                  {"opening connections added 5 ms to the TTFT P99"},

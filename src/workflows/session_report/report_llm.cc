@@ -123,13 +123,17 @@ void separate_levels(report::ReportModel& model, const Llm& section, const std::
 std::string shown_name(const std::string& model) { return model.starts_with('/') ? core::base_name(model) : model; }
 
 std::string confidence_of(const report::ReportModel& model, const Llm& section) {
-  for (const Llm::Level& level : section.levels)
-    if (!level.client_limit.empty()) return "low: " + level.client_verdict;
+  std::string elsewhere;  // at a level that is not the headline's
+  for (const Llm::Level& level : section.levels) {
+    if (level.client_limit.empty()) continue;
+    if (section.counts.empty() || level.load == section.counts) return "low: " + level.client_verdict;
+    elsewhere = fmt::format("medium: at {} {}", level.load, level.client_verdict);
+  }
   const auto* ttft = find_metric(model.metrics, "llm.ttft_p50_ns");
   if (ttft == nullptr || !ttft->ci95) return "low: too few requests for a CI";
   const double half = (ttft->ci95->high - ttft->ci95->low) / 2 / std::max(1.0, ttft->value);
   if (half > kWideInterval) return "low: the CI of the median TTFT is ± " + core::format_percent(half);
-  return "high: the client had room at every level";
+  return elsewhere.empty() ? "high: the client had room at every level" : elsewhere;
 }
 
 }  // namespace
