@@ -120,6 +120,8 @@ core::Status side_by_side(int count, int threads, const Job& job) {
 
 constexpr double kMinScale = 1e-3;
 constexpr double kFirstLook = 0.4;  // of the trees, to weigh rows by
+constexpr int kScaleParts = 8,
+              kGroupsInPart = 4;  // a scale without one of few groups is far off there (docs/results.md, "Sharpness")
 
 // A quantile that leaves room for the few groups it was seen on: exchangeable in groups, so it is taken at level (g + 1) / g.
 double quantile(const std::vector<double>& sorted, double level, int groups) {
@@ -161,15 +163,17 @@ core::Result<Bounds> bounds_of(const TrainingTable& table, const std::vector<dou
         static_cast<float>(std::log(std::abs(static_cast<double>(table.targets[row]) - unseen[row]) + kMinScale)));
   Bounds bounds;
   AACO_ASSIGN(bounds.log_scale, fit_scale(table, log_sizes, settings, [](int) { return true; }));
-  // The quantiles are of scales that had not seen the group either: half the groups are tried with the other half's scale.
-  std::vector<double> scaled;
-  for (const int half : {0, 1}) {
-    AACO_ASSIGN(const auto scale, fit_scale(table, log_sizes, settings, [half](int group) { return group % 2 != half; }));
+  // The quantiles are of scales that had not seen the group either, each fitted to most of the others: one of fewer groups is
+  // noisier than the scale that is used, and its quantiles would be too wide (docs/results.md, "Sharpness").
+  const int parts = std::clamp(table.group_count / kGroupsInPart, 2, kScaleParts);
+  std::vector<double> scaled(unseen.size());
+  AACO_TRY(side_by_side(parts, settings.threads, [&](int left_out) -> core::Status {
+    AACO_ASSIGN(const auto scale, fit_scale(table, log_sizes, settings, [&](int group) { return group % parts != left_out; }));
     for (std::size_t row = 0; row < unseen.size(); ++row)
-      if (table.groups[row] % 2 == half)
-        scaled.push_back((static_cast<double>(table.targets[row]) - unseen[row]) /
-                         std::exp(scale.predict(table.features.row(row))));
-  }
+      if (table.groups[row] % parts == left_out)
+        scaled[row] = (static_cast<double>(table.targets[row]) - unseen[row]) / std::exp(scale.predict(table.features.row(row)));
+    return {};
+  }));
   std::sort(scaled.begin(), scaled.end());
   bounds.low = quantile(scaled, 0.05, table.group_count);
   bounds.high = quantile(scaled, 0.95, table.group_count);
