@@ -53,6 +53,8 @@ def measure(options, folder):
         client = [*reach, '--insert_distributed_sync', '1', '--query', 'INSERT INTO all_fleet_minutes FORMAT TabSeparated']
         ours, theirs = [], []
         for _ in range(options.rounds):
+            for shard in cluster.shards:  # the same files would be there already
+                shard.sql('DROP TABLE rows_fleet_pushes', database='fleet')
             ours.append(timed(push, env=environment))
             with open(prepared, encoding='utf-8') as file:
                 theirs.append(timed(client, stdin=file))
