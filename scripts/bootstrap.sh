@@ -48,11 +48,14 @@ install_packages() {
   [ -z "${wanted// /}" ] && return
   say "installing Debian packages: $wanted"
   as_root apt-get update -q >&2
-  local policy='' ended=0
-  [ -e /usr/sbin/policy-rc.d ] || { policy=/usr/sbin/policy-rc.d; printf '#!/bin/sh\nexit 101\n' | as_root install -m 755 /dev/stdin "$policy"; }
+  local ended=0
+  if [ ! -e /usr/sbin/policy-rc.d ]; then
+    trap 'as_root rm -f /usr/sbin/policy-rc.d' EXIT # an interruption does not leave it behind
+    printf '#!/bin/sh\nexit 101\n' | as_root install -m 755 /dev/stdin /usr/sbin/policy-rc.d
+  fi
   # shellcheck disable=SC2086
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $wanted >&2 || ended=$?
-  [ -z "$policy" ] || as_root rm -f "$policy"
+  [ -z "$(trap -p EXIT)" ] || { as_root rm -f /usr/sbin/policy-rc.d; trap - EXIT; }
   [ "$ended" = 0 ] || fail "apt-get install failed" "see its message above, then run this again"
   # shellcheck disable=SC2086
   keep_services_off $wanted

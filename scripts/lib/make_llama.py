@@ -4,7 +4,7 @@
   make_llama.py [--wide] FILE
 
 --wide: 52 million parameters, more than a processor's cache holds, so that a batch of requests shares the reads of the weights.
-Its answers are noise; what it takes to compute them is not. Layout: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md"""
+Its answers are noise; what it takes to compute them is not. Layout: docs/gguf.md of the project ggml"""
 import random
 import struct
 import sys

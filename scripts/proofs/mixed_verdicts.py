@@ -60,6 +60,15 @@ def judge(program, which, seed, folder):
     return len(cases), json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
 
 
+def tell(figures):
+    scored = figures['tune']
+    for name in ('class_first', 'cause', 'unknown'):
+        print(f"  {name}: {scored[name]['right']} of {scored[name]['count']}")
+    calibration = scored['calibration']
+    low, high = calibration['interval_ratio']
+    print(f"  sure and wrong: {scored['sure_and_wrong']}; expected calibration error: {calibration['error_ratio']:.3f} ({low:.3f} to {high:.3f})")
+
+
 def main():
     if '--describe' in sys.argv[1:]:
         print(DESCRIPTION)
@@ -76,7 +85,7 @@ def main():
             seed = SEEDS[which] if options.seed is None else options.seed
             count, figures[which] = judge(program, which, seed, (options.keep or pathlib.Path(temporary)) / which)
             print(f'{which} set, seed {seed}: {count} claims')
-            print(json.dumps(figures[which], indent=1)[:6000])
+            tell(figures[which])
     output = pathlib.Path(os.environ.get('AACO_PROOF_OUT', TOP / 'build/proofs/mixed_verdicts')).with_suffix('.json')
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(figures, indent=1) + '\n')

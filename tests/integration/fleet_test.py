@@ -193,6 +193,9 @@ class Fleet(program.ProgramTest):
                  (('finite.csv', values + [''] * 90), ('odd.csv', values + ['nan', 'inf', '-inf'] * 30))]
         for one in found: del one['from']
         self.assertEqual(*found)
+        means = [self.answer('compare', self.folder / name, 'node=n*', 'node=n1', '--json').json()['metrics'] for name in ('finite.csv', 'odd.csv')]
+        self.assertIn('clock_hz', [one['metric'] for one in means[0]])
+        self.assertEqual(*means)
 
     def test_refusals(self):
         self.refused(self.aaco('fleet', 'status', 'absent'), 3, 'absent', 'hint')

@@ -21,7 +21,8 @@ namespace {
 void print_verdict(const Context& context, const workflows::SessionOutcome& session) {
   if (session.manifest.kind != "run") return;
   const auto model = workflows::load_report(session.path, context.paths);
-  if (!model || model->verdict.empty()) return;
+  if (!model) return context.print(fmt::format("verdict      none: {}\n", report::printable(model.error().message)));
+  if (model->verdict.empty()) return;
   context.print(fmt::format("verdict      {}\n", report::printable(model->verdict)));
   if (!model->verdict_confidence.empty())
     context.print(fmt::format("confidence   {}\n", report::printable(model->verdict_confidence)));

@@ -24,20 +24,33 @@ namespace {
 constexpr std::int64_t kFleetMemoryBytes = std::int64_t{1500} << 20;
 constexpr std::int64_t kDayNs = std::int64_t{86'400} * 1'000'000'000;
 
-bool is_null(duckdb_vector column, std::size_t row) {
-  const std::uint64_t* validity = duckdb_vector_get_validity(column);
-  return validity != nullptr && (validity[row / 64] >> (row % 64) & 1) == 0;
-}
+// A column of a chunk, looked up once for all its rows.
+struct ChunkColumn {
+  const void* data;
+  const std::uint64_t* validity;
+  explicit ChunkColumn(duckdb_vector vector)
+      : data(duckdb_vector_get_data(vector)), validity(duckdb_vector_get_validity(vector)) {}
+  [[nodiscard]] bool null(std::size_t row) const { return validity != nullptr && (validity[row / 64] >> (row % 64) & 1) == 0; }
+  [[nodiscard]] std::string_view text(std::size_t row) const {
+    if (null(row)) return {};
+    const auto& text = static_cast<const duckdb_string_t*>(data)[row];
+    const std::uint32_t size = text.value.inlined.length;
+    return {size <= 12 ? text.value.inlined.inlined : text.value.pointer.ptr, size};
+  }
+};
 
 std::int64_t whole_at(const duckdb::DataChunk& chunk, std::size_t column, std::size_t row) {
-  const duckdb_vector vector = chunk.column(column);
-  return is_null(vector, row) ? 0 : static_cast<const std::int64_t*>(duckdb_vector_get_data(vector))[row];
+  const ChunkColumn values(chunk.column(column));
+  return values.null(row) ? 0 : static_cast<const std::int64_t*>(values.data)[row];
 }
 
 std::optional<double> real_at(const duckdb::DataChunk& chunk, std::size_t column, std::size_t row) {
-  const duckdb_vector vector = chunk.column(column);
-  if (is_null(vector, row)) return std::nullopt;
-  return static_cast<const double*>(duckdb_vector_get_data(vector))[row];
+  const ChunkColumn values(chunk.column(column));
+  return values.null(row) ? std::nullopt : std::optional(static_cast<const double*>(values.data)[row]);
+}
+
+std::string_view text_at(const duckdb::DataChunk& chunk, std::size_t column, std::size_t row) {
+  return ChunkColumn(chunk.column(column)).text(row);
 }
 
 // How a column is written in ClickHouse's RowBinary format.
@@ -63,21 +76,6 @@ void append_raw(std::string& out, const T& value) {
   out.append(bytes, sizeof value);
 }
 
-// A column of a chunk, looked up once for all its rows.
-struct ChunkColumn {
-  const void* data;
-  const std::uint64_t* validity;
-  explicit ChunkColumn(duckdb_vector vector)
-      : data(duckdb_vector_get_data(vector)), validity(duckdb_vector_get_validity(vector)) {}
-  [[nodiscard]] bool null(std::size_t row) const { return validity != nullptr && (validity[row / 64] >> (row % 64) & 1) == 0; }
-  [[nodiscard]] std::string_view text(std::size_t row) const {
-    if (null(row)) return {};
-    const auto& text = static_cast<const duckdb_string_t*>(data)[row];
-    const std::uint32_t size = text.value.inlined.length;
-    return {size <= 12 ? text.value.inlined.inlined : text.value.pointer.ptr, size};
-  }
-};
-
 // RowBinary: numbers as they are, texts after their length (LEB128), a Nullable value after a byte that is 1 for NULL.
 void append_binary(std::string& out, const std::vector<ChunkColumn>& columns, std::size_t row,
                    const std::vector<RowKind>& kinds) {
@@ -100,10 +98,6 @@ void append_binary(std::string& out, const std::vector<ChunkColumn>& columns, st
       out += text;
     }
   }
-}
-
-std::string_view text_at(const duckdb::DataChunk& chunk, std::size_t column, std::size_t row) {
-  return ChunkColumn(chunk.column(column)).text(row);
 }
 
 // Parquet or CSV files, and the table function of DuckDB that reads them.

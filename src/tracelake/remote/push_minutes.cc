@@ -61,7 +61,7 @@ core::Result<RowsByTime> rows_by_time(const RemoteServer& server, const std::str
   return out;
 }
 
-// Chunks that a push of the same files noted as sent, and whose rows nobody deleted since.
+// Chunks that a push of the same files noted as sent, less those in whose time fewer rows are stored now: some were deleted.
 core::Result<RowsByTime> sent_of(const RemoteServer& server, const std::string& push, const Chunks& chunks) {
   AACO_ASSIGN(RowsByTime noted,
               rows_by_time(server, fmt::format("SELECT minute_unix_ns, max(row_count) FROM {} WHERE push = {} GROUP "
