@@ -91,11 +91,13 @@ struct HostShare {
   bool operator==(const HostShare&) const = default;
 };
 
-// The time from `from_ns` to `until_ns` by cause, the largest first. Frames of one thread in order of start; of two that start
-// together the enclosing one first. Each moment belongs to the innermost open frame that is not weak, else to the innermost,
-// and to `idle` where none is open. A frame directly inside one of the cause that it gives way to has that cause.
-// One that outlives the frame it began in by more than half of itself is not inside it. The sum is the
-// whole time.
+// In order of start; of two that start together the enclosing one first.
+void sort_frames(std::vector<HostFrame>& frames);
+
+// The time from `from_ns` to `until_ns` by cause, the largest first. Frames of one thread as `sort_frames` leaves them. Each
+// moment belongs to the innermost open frame that is not weak, else to the innermost, and to `idle` where none is open. A frame
+// directly inside one of the cause that it gives way to has that cause. One that outlives the frame it began in by more than half
+// of itself is not inside it. The sum is the whole time.
 std::vector<HostShare> host_time(std::span<const HostFrame> frames, std::int64_t from_ns, std::int64_t until_ns, CauseIndex idle);
 
 }  // namespace aaco::analytics::gaps

@@ -151,6 +151,10 @@ TEST(Client, ContinuousUsageCountsTokensPerChunk) {
 }
 TEST(Client, StalledStreamTimesOut) { EXPECT_EQ(outcome_of("stall", {.timeout_ns = 200 * kMs}), Outcome::timeout); }
 TEST(Client, SilentServerTimesOut) { EXPECT_EQ(outcome_of("never", {.timeout_ns = 200 * kMs}), Outcome::timeout); }
+// The time allowed ends while only [DONE] is outstanding: all of the response is there.
+TEST(Client, CompleteResponseWithoutDoneIsOk) {
+  EXPECT_EQ(outcome_of("never_done,first_ms=150", {.timeout_ns = 200 * kMs}), Outcome::ok);
+}
 TEST(Client, TimeoutKeepsWhatCame) {
   const RequestRecord record = one("stall", 4, {.timeout_ns = 200 * kMs});
   EXPECT_EQ(record.content_chunks, 4);

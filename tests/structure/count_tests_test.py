@@ -14,12 +14,13 @@ class CountTests(trees.TreeTest):
     def results(self, name, *cases):
         self.write(f'{name}.xml', '<testsuites><testsuite name="S">' + ''.join(cases) + '</testsuite></testsuites>')
 
-    def ctest(self, **states):
-        cases = ''.join(f'<testcase name="{name}" classname="{name}" status="{state}"/>' for name, state in states.items())
-        self.write('ctest.xml', f'<testsuite name="all">{cases}</testsuite>')
+    def ctest(self, name='ctest.xml', **states):
+        cases = ''.join(f'<testcase name="{test}" classname="{test}" status="{state}"/>' for test, state in states.items())
+        self.write(name, f'<testsuite name="all">{cases}</testsuite>')
 
-    def count(self, ctest=False):
+    def count(self, ctest=False, again=False):
         arguments = ['--ctest', self.root / 'ctest.xml'] if ctest else []
+        arguments += ['--again', self.root / 'again.xml'] if again else []
         ran = subprocess.run([trees.TOP / 'tools/count_tests', self.root, *arguments], capture_output=True, text=True, check=True)
         return ran.stdout.splitlines()
 
@@ -57,6 +58,11 @@ class CountTests(trees.TreeTest):
     def test_program_without_xml(self):
         self.ctest(p='run')
         self.assertEqual(self.count(ctest=True)[0], '1 0 0')
+
+    def test_what_ran_again_counts_by_its_last_run(self):
+        self.ctest(p='fail', q='fail', r='run')
+        self.ctest('again.xml', p='run', q='fail')
+        self.assertEqual(self.count(ctest=True, again=True)[0], '2 1 0')
 
     def test_nothing(self):
         self.assertEqual(self.count(), ['0 0 0'])

@@ -2,9 +2,11 @@
 
   run_python.py FOLDER [--xml FILE] [--part K/N] [NAME...]
 
+AACO_TESTS_AGAIN=1: only those that failed by the FILE of the last run, whose results are replaced in it.
 --part: the K-th of N parts, divided by class, so that parts can run at the same time.
 """
 import argparse
+import os
 import pathlib
 import sys
 import time
@@ -66,6 +68,21 @@ def part_of(suite, part):
     return unittest.TestSuite(test for tests in chosen for test in tests)
 
 
+def failed_before(suite, path):
+    """Those of a suite that failed by the file of an earlier run, and the file's other elements."""
+    elements = {f'{case.get("classname")}.{case.get("name")}': case for case in ElementTree.parse(path).getroot().iter('testcase')}
+    chosen = {}
+    for test in cases(suite):
+        name = '.'.join(test.id().rsplit('.', 2)[-2:])
+        if name in elements and has_failed(elements[name]):
+            chosen[name] = test
+    return unittest.TestSuite(chosen.values()), [case for name, case in elements.items() if name not in chosen]
+
+
+def has_failed(case):
+    return case.find('failure') is not None or case.find('error') is not None
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument('folder', type=pathlib.Path)
@@ -77,13 +94,17 @@ def main():
     sys.path.insert(0, str(here))
     loader = unittest.TestLoader()
     tests = loader.loadTestsFromNames(asked.names) if asked.names else loader.discover(str(here), pattern='*_test.py')
-    result = unittest.TextTestRunner(resultclass=Recorder, verbosity=0).run(part_of(tests, asked.part))
+    suite, kept = part_of(tests, asked.part), []
+    if os.environ.get('AACO_TESTS_AGAIN') and asked.xml and asked.xml.is_file():
+        suite, kept = failed_before(suite, asked.xml)
+    result = unittest.TextTestRunner(resultclass=Recorder, verbosity=0).run(suite)
+    result.suite.extend(kept)
     if asked.xml:
         asked.xml.parent.mkdir(parents=True, exist_ok=True)
         suites = ElementTree.Element('testsuites')
         suites.append(result.suite)
         ElementTree.ElementTree(suites).write(asked.xml)
-    return 0 if result.wasSuccessful() else 1
+    return 0 if result.wasSuccessful() and not any(has_failed(case) for case in kept) else 1
 
 
 if __name__ == '__main__':

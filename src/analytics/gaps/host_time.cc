@@ -1,7 +1,16 @@
+#include <algorithm>
+
 #include "analytics/gap_causes.h"
 #include "analytics/gaps/host_sweep.h"
 
 namespace aaco::analytics::gaps {
+
+void sort_frames(std::vector<HostFrame>& frames) {
+  const auto outer_first = [](const HostFrame& a, const HostFrame& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  };
+  if (!std::is_sorted(frames.begin(), frames.end(), outer_first)) std::stable_sort(frames.begin(), frames.end(), outer_first);
+}
 
 std::vector<HostShare> host_time(std::span<const HostFrame> frames, std::int64_t from_ns, std::int64_t until_ns,
                                  CauseIndex idle) {

@@ -22,14 +22,6 @@ void sort_shares(std::vector<HostShare>& shares) {
   std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
 }
 
-// An enclosing frame before those in it.
-void sort_frames(std::vector<HostFrame>& frames) {
-  const auto outer_first = [](const HostFrame& a, const HostFrame& b) {
-    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
-  };
-  if (!std::is_sorted(frames.begin(), frames.end(), outer_first)) std::stable_sort(frames.begin(), frames.end(), outer_first);
-}
-
 CauseIndex largest(const std::vector<HostShare>& shares) {
   return std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; })
       ->cause;

@@ -14,12 +14,6 @@ std::int64_t overlap_of(std::int64_t start_ns, std::int64_t end_ns, std::int64_t
   return std::max<std::int64_t>(0, std::min(end_ns, until_ns) - std::max(start_ns, from_ns));
 }
 
-void sort_frames(std::vector<HostFrame>& frames) {
-  std::stable_sort(frames.begin(), frames.end(), [](const HostFrame& a, const HostFrame& b) {
-    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
-  });
-}
-
 }  // namespace
 
 // Calls of other threads that hold up the whole process.

@@ -305,7 +305,7 @@ void Client::State::check_deadlines(std::int64_t now_ns) {
       if (now_ns - record.end_ns > kLingerNs) on_released(*exchange, false);
     } else if (!record.sent_ns && now_ns - since > options.connect_timeout_ns) {
       exchange->abort(Outcome::refused, "timed out while connecting", now_ns);
-    } else if (waits && now_ns - *waits > std::min(kMaxDoneWaitNs, options.timeout_ns)) {
+    } else if (waits && (now_ns - *waits > kMaxDoneWaitNs || now_ns - since > options.timeout_ns)) {
       exchange->stop_waiting(now_ns);
     } else if (now_ns - since > options.timeout_ns) {
       exchange->abort(Outcome::timeout,
