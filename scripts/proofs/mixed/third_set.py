@@ -329,7 +329,7 @@ def slower_later(seed):
             with host.op('aten::linear'):
                 host.launch(GEMM, rank.around(300 if i < 4 else 405, 0.02))
         host.synchronise()
-    return [rank], ('mixed', 'device-busy', ['compute', 'memory', 'cannot-tell'])
+    return [rank], ('mixed', 'device-busy', ['matrix-products', 'compute', 'memory', 'cannot-tell'])
 
 
 def simulator_threads(seed):
@@ -364,12 +364,12 @@ def trainer(seed, loader_us=900.0, gemm=1.0, exchange_us=800.0):
                     host.spend(rank.around(loader_us))
                 for _ in range(10):
                     with host.op('aten::linear'):
-                        host.launch(GEMM, rank.around(260 * gemm, 0.03))
+                        host.launch(GEMM, rank.around(260 * gemm, 0.03), grid=[2048, 1, 1])
                     with host.op('_C::fused_add_rms_norm'):
-                        host.launch(NORM, rank.around(40, 0.03))
+                        host.launch(NORM, rank.around(40, 0.03), grid=[512, 1, 1])
                 begin = rank.free[7] + 3
                 with host.op('c10d::allreduce_'), host.op('record_param_comms'):
-                    host.launch(REDUCE, rank.around(exchange_us, 0.03), 22, not_before=begin, **{'Collective name': 'allreduce', 'In msg nelems': 8388608, 'Out msg nelems': 8388608,
+                    host.launch(REDUCE, rank.around(exchange_us, 0.03), 22, not_before=begin, **{'grid': [64, 1, 1], 'Collective name': 'allreduce', 'In msg nelems': 8388608, 'Out msg nelems': 8388608,
                                 'Group size': 4, 'dtype': 'BFloat16', 'Process Group Name': '0', 'Process Group Ranks': '[0, 1, 2, 3]'})
                 host.synchronise()
     return rank

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <tuple>
@@ -345,10 +346,14 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   VerdictText verdict;
   if (gpus.size() > 1) verdict.headline_of = report::HeadlineDevice{number, name};
   // Where nothing else was recorded, busy time would be a claim about what was not.
-  const bool collectives_only = model.session.outcome.gpu["no_timeline"]["reason"].text() == "collectives-only";
+  const Json& none = model.session.outcome.gpu["no_timeline"];
+  const bool collectives_only = none["reason"].text() == "collectives-only";
   // Traces that are no ranks of one job are runs, whatever device each used.
-  if (gpus.size() > 1 && model.session.outcome.gpu["no_timeline"]["reason"].text() == "merged-runs")
-    verdict.sentence = fmt::format("{} separate runs, not {} GPUs of one job: import them one by one.", gpus.size(), gpus.size());
+  if (gpus.size() > 1 && none["reason"].text() == "merged-runs")
+    verdict.sentence =
+        model.session.outcome.files.items().size() > 1
+            ? fmt::format("{} separate runs, not {} GPUs of one job: import them one by one.", gpus.size(), gpus.size())
+            : fmt::format("Runs merged into one file, not {} GPUs of one job: only the kernels can be judged.", gpus.size());
   else
     verdict.sentence =
         fmt::format("{}{} {} for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "", name,
@@ -367,7 +372,10 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   // Of marked steps first: what one compares between traces.
   for (const char* id : {"latency.p50_ns", "throughput.items_per_second"})
     if (find_metric(model.metrics, id)) verdict.headline_metrics.emplace_back(id);
-  for (const char* id : {"gpu.busy_ns", "gpu.idle_ns", "gpu.active_ratio"})
+  // Without a timeline the time between kernels means nothing.
+  const auto of_device = none.is_object() ? std::array<const char*, 3>{"gpu.kernel_sum_ns", "gpu.kernel_count", "gpu.copy_sum_ns"}
+                                          : std::array<const char*, 3>{"gpu.busy_ns", "gpu.idle_ns", "gpu.active_ratio"};
+  for (const char* id : of_device)
     if (verdict.headline_metrics.size() < kHeadlines && find_metric(model.metrics, id, number))
       verdict.headline_metrics.emplace_back(id);
   return verdict;
