@@ -26,9 +26,7 @@ using report::TimeShare;
 
 constexpr double kMuchLonger = 1.2;    // than the span of the device's work: then the headline says so
 constexpr std::size_t kHeadlines = 3;  // a page adds the hardware efficiency
-constexpr std::size_t kShownKernels = 200;
-constexpr std::size_t kGaps = 50;
-constexpr std::size_t kCauses = 50;
+constexpr std::size_t kShownKernels = 200, kGaps = 50, kCauses = 50;
 
 double sum_of(const report::ReportModel& model, std::string_view id) {
   double sum = 0;
@@ -41,9 +39,12 @@ constexpr std::string_view kComputes = "GPU compute";  // the part of a trace th
 
 // Times are those of the whole trace, all devices.
 void fill_parts(report::ReportModel& model) {
-  const double span = sum_of(model, "gpu.span_ns");
+  // Between the kernels of merged runs and counter passes no time of the program passes.
+  const std::string_view reason = model.session.outcome.gpu["no_timeline"]["reason"].text();
+  const bool kernels_only = reason == "merged-runs" || reason == "counter-pass";
+  const double span = sum_of(model, kernels_only ? "gpu.busy_ns" : "gpu.span_ns");
   if (span <= 0 || !model.parts.empty()) return;
-  model.time_whole = report::TimeWhole::trace;
+  model.time_whole = kernels_only ? report::TimeWhole::kernels : report::TimeWhole::trace;
   model.time_devices = static_cast<std::int64_t>(model.session.outcome.gpu["gpus"].items().size());
   const double compute = sum_of(model, "gpu.compute_ns"), busy = sum_of(model, "gpu.busy_ns");
   const double communication = sum_of(model, "gpu.exposed_collective_ns");
@@ -363,10 +364,9 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
                                       : in_sentence(model.why.front().title) + model.why_cause) +
         outside_span(model, find_metric(model.metrics, "gpu.span_ns", number)->value) +
         straggler_of(model.session.outcome.gpu["straggler"]);
-  const double total = sum_of(model, "gpu.kernel_sum_ns");
   double attributed = 0;
   for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);
-  const double coverage = total > 0 ? attributed / total : 0;
+  const double total = sum_of(model, "gpu.kernel_sum_ns"), coverage = total > 0 ? attributed / total : 0;
   verdict.confidence = confidence_of(model.why) + fmt::format("; {} of the kernel time is attributed to an operator or range",
                                                               core::format_percent(coverage));
   // Of marked steps first: what one compares between traces.
