@@ -26,7 +26,7 @@ std::string format_duration(double ns);
 std::string format_bytes(double bytes);
 std::string format_percent(double ratio);
 std::string format_confidence(double ratio);      // whole percents; "> 99 %" and "< 1 %" for what rounds to certainty
-std::string format_signed_percent(double ratio);  // "+1.20 %": of a change
+std::string format_signed_percent(double ratio);  // of a change (b - a) / a: "+1.20 %"; from 9 on b / a, "506 times"
 std::string format_signed_duration(double ns);
 std::string format_count(double count);  // "1,234,567" below ten million, then "12.3 M"
 

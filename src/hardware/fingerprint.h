@@ -35,7 +35,7 @@ struct FactRule {
 //   memory.total_bytes
 //            gpu.devices gpu.partitions gpu.visible driver.amdgpu driver.nvidia driver.rocm kernel host
 //   run      runtime.name runtime.version runtime.hash provider device threads.intra threads.inter graph_level model.hash
-//            session_options inputs.hash input_shapes batch dtype seed mode isolation load slo measured_with
+//            session_options inputs.hash input_shapes batch dtype seed mode isolation load slo measured_with job.ranks
 //   process  process.nice process.scheduler memory.limit_bytes cpu.weight environment.preload environment.allocator: only where
 //            they are not as usual
 const std::vector<FactRule>& fact_rules();
