@@ -316,7 +316,11 @@ class Judged(LlmTest):
         self.measured('mixed,first_ms=5', '--requests', 60, '--output-tokens', 2, '--tag', 'failing')
         outcome = self.aaco('diff', 'tag:whole', 'tag:failing', '--json')
         self.assertEqual(outcome.code, 1, outcome.output + outcome.errors)
-        self.assertEqual(outcome.json()['decided_by'], 'llm.availability_ratio')
+        document = outcome.json()
+        verdicts = {one['metric']: one['verdict'] for one in document['statistics']}
+        self.assertEqual(verdicts['llm.availability_ratio'], 'regression')
+        if verdicts['llm.ttft_p50_ns'] != 'regression':  # on a busy machine the second load may have been slower too
+            self.assertEqual(document['decided_by'], 'llm.availability_ratio')
 
     def test_several_levels_are_not_pooled(self):
         """Latency and its distribution are those of the level that counts."""

@@ -104,7 +104,7 @@ function find(tracks: Track[], time: number, py: number, slack: number): { track
 
 function Spans({ columns: given, report }: { columns: TimelineColumns; report: Report }) {
   const call = callOf(report);
-  const columns = useMemo(() => (call === 'iteration' ? given : { ...given, names: given.names.map((name) => name.replace(/^measure (?=\d+$)/, `${call} `)) }), [given, call]);
+  const columns = useMemo(() => (call === 'iteration' ? given : { ...given, names: given.names.map((name) => name.replace(/^measure(_telemetry)? (?=\d+$)/, `${call} `)) }), [given, call]);
   const titleOf = (track: Track): string => (track.name === kOverview ? `${call}s` : track.name);
   const [ref, width] = useWidth<HTMLDivElement>();
   const full = useMemo(() => timelineExtent(columns), [columns]);
