@@ -7,6 +7,7 @@
 #   scripts/bootstrap.sh --ort-versions    fetch ONNX Runtime 1.17, 1.20 and 1.22 of the npm registry; nothing else
 #   scripts/bootstrap.sh --chdb      fetch ClickHouse 26.7 as a library (570 MB) for the tests that use it; nothing else
 #   scripts/bootstrap.sh --llama     fetch a llama.cpp server of a newer Debian suite for the tests that use one; nothing else
+#   scripts/bootstrap.sh --proofs    install what proofs of the kernel module and of containers need (QEMU, sparse, mmdebstrap, buildah); nothing else
 # Debian packages are installed by name (scripts/parts/packages.txt). Prebuilt libraries are fetched by name, version
 # and hash (scripts/parts/parts.txt, parts.sha256) into a cache outside the tree.
 set -euo pipefail
@@ -27,10 +28,11 @@ as_root() {
   else fail "'$1' needs root and there is no sudo" "run as root: $*"; fi
 }
 
-only_product=
+left_out=proofs:     # an expression: lines of packages.txt
+wants_npm=1
 
-debian_packages() { # of all purposes, or without those that only tests and checks need
-  sed -nE "${only_product:+/^(python|tests|checks):/d;}s/^[a-z]*: *//p" "$list/packages.txt" | tr ' ' '\n' | sed '/^$/d'
+debian_packages() {
+  sed -nE "/^($left_out)/d;s/^[a-z]*: *//p" "$list/packages.txt" | tr ' ' '\n' | sed '/^$/d'
 }
 
 missing_packages() {
@@ -38,7 +40,7 @@ missing_packages() {
   debian_packages | while read -r name; do
     dpkg-query -W -f='${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed || echo "$name"
   done
-  command -v npm >/dev/null || printf 'nodejs\nnpm\n'
+  [ -z "$wants_npm" ] || command -v npm >/dev/null || printf 'nodejs\nnpm\n'
 }
 
 install_packages() {
@@ -199,7 +201,9 @@ case ${1:-} in
   --chdb) fetch_chdb; exit 0 ;;
   --ort-providers) fetch_ort_providers; exit 0 ;;
   --ort-versions) fetch_ort_versions; exit 0 ;;
-  --product) only_product=1 ;;
+  --proofs) left_out='[^p]|p[^r]' wants_npm=; # all but that line
+    install_packages; exit 0 ;;
+  --product) left_out='(python|tests|checks|proofs):' ;;
   '') ;;
   *) fail "unknown option '$1'" "scripts/bootstrap.sh --help" ;;
 esac

@@ -3,7 +3,7 @@
 # that scripts/proofs/debian_packages.sh builds.
 . "$(dirname "$0")/../lib/proof.sh" "the CPU image builds without a daemon and runs a model" "$@"
 [ "$(id -u)" = 0 ] || skip "a bare Debian needs root to be made"
-for tool in mmdebstrap buildah; do command -v "$tool" >/dev/null || skip "$tool is missing (apt install mmdebstrap buildah)"; done
+for tool in mmdebstrap buildah; do command -v "$tool" >/dev/null || skip "$tool is missing (scripts/bootstrap.sh --proofs)"; done
 ls build/package/aaco_*.deb >/dev/null 2>&1 || skip "no packages in build/package; scripts/proofs/debian_packages.sh builds them"
 work=$(mktemp -d)
 storage=(--root "$work/storage" --runroot "$work/run" --storage-driver vfs)

@@ -47,12 +47,12 @@ def with_needs(drivers, wanted):
 
 
 def display_driver(drivers):
-    """A display of QEMU whose driver has TTM buffers: bochs (6.1), or qxl where bochs has none (7.2) (Debian: qemu-system-modules-spice)."""
+    """A display of QEMU whose driver has TTM buffers: bochs (6.1), or qxl where bochs has none (7.2)."""
     bochs = with_needs(drivers, ['bochs'])
     if any(path.name.startswith(('ttm.', 'drm_vram_helper.')) for path in bochs):
         return 'bochs', 'std'
     if 'qxl' not in module_proof.run(['qemu-system-x86_64', '-vga', 'help']).stdout:
-        raise Skipped('QEMU has no qxl display (apt install qemu-system-modules-spice), and bochs has no TTM buffers in this kernel')
+        raise Skipped('QEMU has no qxl display (newer Debian suites: package qemu-system-modules-spice), and bochs has no TTM buffers in this kernel')
     return 'qxl', 'qxl'
 
 
@@ -123,7 +123,7 @@ def judge(log):
 def measure(options, folder):
     for program in ('qemu-system-x86_64', 'gcc', 'make'):
         if not shutil.which(program):
-            raise Skipped(f'{program} is missing (apt install qemu-system-x86 gcc make)')
+            raise Skipped(f'{program} is missing (scripts/bootstrap.sh --proofs)')
     aaco = pathlib.Path(os.environ.get('AACO', ROOT / 'build/release/bin/aaco'))
     if not aaco.exists():
         raise Skipped(f'{aaco} is not built')

@@ -145,7 +145,7 @@ def boot(kernel, drm, built, folder):
 def measure(options, folder):
     for program in ('qemu-system-x86_64', 'sparse', 'gcc', 'make'):
         if not shutil.which(program):
-            raise Skipped(f'{program} is missing (apt install qemu-system-x86 sparse gcc make)')
+            raise Skipped(f'{program} is missing (scripts/bootstrap.sh --proofs)')
     seen = []
     for headers in header_folders(options.headers, options.root):
         version = headers.name.removeprefix('linux-headers-')

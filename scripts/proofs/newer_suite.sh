@@ -10,7 +10,7 @@ parts=${XDG_CACHE_HOME:-$HOME/.cache}/aaco/parts
 [ -d "$parts" ] || skip "the prebuilt parts are missing; scripts/bootstrap.sh fetches them"
 make_bare "$suite"
 inside apt-get update -q >>"$out.bare.log" 2>&1
-sources=$(sed -nE '/^(tests|checks):/d;s/^[a-z]*: *//p' scripts/parts/packages.txt | tr '\n' ' ')
+sources=$(sed -nE '/^(tests|checks|proofs):/d;s/^[a-z]*: *//p' scripts/parts/packages.txt | tr '\n' ' ')
 # shellcheck disable=SC2086
 inside apt-get install -y -q --no-install-recommends $sources python3-pyarrow nodejs npm dpkg-dev file >>"$out.bare.log" 2>&1 || { tail -n 5 "$out.bare.log"; skip "the build's packages cannot be installed in $suite"; }
 mkdir -p "$root/src" "$root/root/.cache/aaco"
