@@ -53,7 +53,7 @@ declare module '../model/report.ts' {
 const compilerOf = (report: Report): Compiler | undefined => (Array.isArray(report.extra?.compiler?.blocks) ? report.extra.compiler : undefined);
 
 // The domain of the runtime's own operators is in the tip.
-const plain = (operator: string): string => operator.replaceAll('com.microsoft.', '');
+const plain = (operator: string): string => operator.replaceAll('com.microsoft.', '').replace(' -> ', ' \u2192 ');
 
 const short = (words: string, width: number): string => {
   const room = Math.max(3, Math.floor(width / kLetter));
@@ -121,7 +121,7 @@ function Drawing({ compiler, width }: { compiler: Compiler; width: number }) {
         <g key={at} onPointerMove={(event) => showTip(event.clientX, event.clientY, tipOf(row, block.repeats))} onPointerLeave={hideTip}>
           {row.before && <Box x={left} y={y(at)} width={side} words={plain(row.before)} kind={row.after ? row.fate : 'gone'} />}
           {row.after
-            ? <Box x={right} y={y(at)} width={side} words={plain(row.after) + (row.detail ? ` (${row.detail})` : '')} kind={row.fate} />
+            ? <Box x={right} y={y(at)} width={side} words={plain(row.after + (row.detail ? ` (${row.detail})` : ''))} kind={row.fate} />
             : <text x={right} y={y(at) + kBox / 2 + 4} class="node-words gone">{row.fate}</text>}
           {row.time_ns !== undefined && <text x={lane + laneRoom + kTime - 6} y={y(at) + kBox / 2 + 4} class="node-time" text-anchor="end">{duration(row.time_ns)}</text>}
         </g>
