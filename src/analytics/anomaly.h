@@ -57,7 +57,8 @@ struct Execution {
 };
 // Executions far slower than others of the same name, the costliest first, at most `most`. Slow ones that come back at one
 // distance are another problem size, and those of a kernel that cost less than a ten thousandth of all executions are too small
-// to matter: none. Executions in order of start.
+// to matter: none. Of fewer than twelve only the first, where it takes ten times as long as each later one and 1 ms more.
+// Executions in order of start.
 std::vector<Anomaly> of_executions(std::span<const Execution> executions, const trace::NameTable& names, std::size_t most,
                                    const Thresholds& thresholds = {});
 

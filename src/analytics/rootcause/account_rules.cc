@@ -10,7 +10,6 @@
 namespace aaco::analytics::rootcause {
 namespace {
 
-constexpr double kMinOthersWait = 0.2;  // of the wait that other processes can explain, as in data/rules/bottleneck.yaml
 constexpr double kMoreComputing = 0.1;  // of the caller's CPU time per call
 constexpr double kInProportion = 1.3;   // of the wait that the computing alone explains
 
@@ -260,7 +259,7 @@ std::optional<double> neighbours(const Side& side) {
 
 std::string cause_of_waits(const Side& slow) {
   const bool of_others = slow.signals.get("others.cpu_use_cores").value_or(0) >= kBusyOthers &&
-                         slow.signals.get("others.wait_ratio").value_or(1) > kMinOthersWait;
+                         slow.signals.get("others.wait_ratio").value_or(1) > signals::kExplainedWait;
   return of_others ? "cpu_contention" : "cpu_placement";
 }
 
