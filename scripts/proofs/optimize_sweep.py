@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """`aaco optimize` beside an exhaustive sweep of the same space of 96 configurations.
 
-  scripts/proofs/optimize_sweep.py [--models NAME,...] [--seconds 3] [--proof 30s] [--budget TIME]
+  scripts/proofs/optimize_sweep.py [--models NAME,...] [--seconds 3] [--proof 30s] [--confirm 3] [--budget SECONDS]
 
-Per model: measures every configuration with `aaco run`, compares the fastest with ONNX Runtime's default by `aaco ab` on fresh
-runs, and searches the same space with `aaco optimize` in a fifth of the sweep's wall time (or --budget). Also compares the best of
-eight fixed settings (threads 1/2, graph level, execution mode). Where the sweep proves 5 % or more, the search must prove at least
-85 % of that gain; where it proves none, the search must claim none. A run whose calls do not support a median is
-repeated with twice the time. Resumes from $AACO_PROOF_OUT.jsonl. Exit code 0: held on every
-model, 1: not, 3: a measurement failed, 77: skipped, with the reason as the last line.
+Per model: measures every configuration with `aaco run`, compares the --confirm fastest with ONNX Runtime's default by `aaco ab` on
+fresh runs (single runs of 3 s rank close configurations by chance; the best proven one is the sweep's), and searches the same
+space with `aaco optimize` in a fifth of the sweep's wall time (or --budget). Also compares the best of eight fixed settings
+(threads 1/2, graph level, execution mode). Where the sweep proves 5 % or more, the search must prove at least 85 % of that gain;
+where it proves none, the search must claim none and exit with 4. A search that takes more than its budget and a tenth has not
+held. A run whose calls do not support a median is repeated with twice the time. Resumes from $AACO_PROOF_OUT.jsonl, one
+configuration at a time; --limit measures the first configurations only, to try this program. Exit code 0: held on every model,
+1: not, 3: a measurement failed, 77: skipped, with the reason as the last line.
 """
 import argparse
 import itertools
@@ -36,13 +38,24 @@ FIXED = [{'threads': t, 'graph_level': g, 'execution': e} for t in ('1', '2') fo
 
 def aaco(*arguments):
     ran = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False)
-    if ran.returncode not in (0, 1, 4):
+    if ran.returncode not in (0, 1, 4) or not ran.stdout.strip():
         if 'unsupported' in ran.stderr:
             print('skipped, no ONNX Runtime')
             sys.exit(77)
-        print(ran.stderr, file=sys.stderr)
+        print(f'{" ".join(map(str, arguments))}: exit code {ran.returncode}\n{ran.stderr}', file=sys.stderr)
         sys.exit(3)
-    return json.loads(ran.stdout)
+    return {**json.loads(ran.stdout), 'exit_code': ran.returncode}
+
+
+def read_log(log):
+    """The lines of the log, without one that an interruption cut."""
+    if not log.exists():
+        return []
+    text = log.read_text()
+    if text and not text.endswith('\n'):
+        text = text[:text.rfind('\n') + 1]
+        log.write_text(text)
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def words(chosen):
@@ -80,38 +93,54 @@ def median_ns(model, chosen, seconds, folder):
     sys.exit(3)
 
 
-def sweep(model, seconds, folder, log, done):
-    begin, spent = time.monotonic(), sum(one['wall_s'] for one in done)
+def sweep(model, asked, folder, log, done):
+    """Medians by configuration, and the wall time that measuring them took."""
+    spent = sum(one['wall_s'] for one in done)
     tried = {json.dumps(one['configuration']): one['median_ns'] for one in done}
-    for values in itertools.product(*AXES.values()):
+    for values in list(itertools.product(*AXES.values()))[:asked.limit or None]:
         chosen = dict(zip(AXES, values))
         key = json.dumps(chosen)
         if key in tried:
             continue
         start = time.monotonic()
-        tried[key] = median_ns(model, chosen, seconds, folder)
+        tried[key] = median_ns(model, chosen, asked.seconds, folder)
+        took = time.monotonic() - start
+        spent += took
         with log.open('a') as file:
-            file.write(json.dumps({'model': model, 'configuration': chosen, 'median_ns': tried[key], 'wall_s': time.monotonic() - start}) + '\n')
-    return tried, spent + time.monotonic() - begin
+            file.write(json.dumps({'model': model, 'configuration': chosen, 'median_ns': tried[key], 'wall_s': took}) + '\n')
+    return tried, spent
+
+
+def search(model, budget, folder):
+    write_space(folder / 'space.yaml')
+    return aaco('optimize', model, '--space', folder / 'space.yaml', '--budget', f'{budget:.0f}s', '--no-store', '--json', '-o', folder / 'out')
+
+
+def confirm(model, tried, asked):
+    """The fastest configurations of the sweep against the default on fresh runs; the best proven one first."""
+    fastest = [json.loads(key) for key in sorted(tried, key=tried.get)[:asked.confirm]]
+    proofs = [{'configuration': one, 'median_ns': tried[json.dumps(one)], **proven_gain(model, one, asked.proof)} for one in fastest]
+    return sorted(proofs, key=lambda one: (not one['proven'], one['change_ratio'] or 0))
 
 
 def judge(model, asked, log, lines):
     with tempfile.TemporaryDirectory(prefix='aaco-sweep-') as name:
         folder = pathlib.Path(name)
         done = [one for one in lines if one['model'] == model and 'configuration' in one]
-        tried, wall_s = sweep(model, asked.seconds, folder, log, done)
-        best = json.loads(min(tried, key=tried.get))
-        fixed = min(FIXED, key=lambda one: tried[json.dumps({axis: one.get(axis, 'baseline') for axis in AXES})])
-        write_space(folder / 'space.yaml')
-        budget = asked.budget or f'{max(wall_s / 5, 20):.0f}s'
-        found = aaco('optimize', model, '--space', folder / 'space.yaml', '--budget', budget, '--no-store', '--json', '-o', folder / 'out')
-        of_sweep = proven_gain(model, best, asked.proof)
+        tried, wall_s = sweep(model, asked, folder, log, done)
+        fixed_of = {json.dumps({axis: one.get(axis, 'baseline') for axis in AXES}): one for one in FIXED}
+        fixed = fixed_of[min(fixed_of, key=lambda key: tried.get(key, float('inf')))]
+        budget = asked.budget or max(wall_s / 5, 20)
+        found = search(model, budget, folder)
+        of_sweep = confirm(model, tried, asked)
         of_fixed = proven_gain(model, fixed, asked.proof)
-    gain = -of_sweep['change_ratio'] if of_sweep['proven'] else 0
+    gain = -of_sweep[0]['change_ratio'] if of_sweep[0]['proven'] else 0
     ours = -found['proof']['change_ratio'] if found['proven'] else 0
-    held = ours >= MIN_SHARE * gain if gain >= MIN_GAIN else (gain > 0 or not found['proven'])
-    return {'model': model, 'sweep_s': wall_s, 'search_s': found['wall_ns'] / 1e9, 'tried': found['counts']['tried'], 'sweep_best': best, 'sweep': of_sweep,
-            'fixed_best': fixed, 'fixed': of_fixed, 'search_best': found.get('proof', {}).get('configuration'), 'search_gain': ours, 'sweep_gain': gain, 'held': held}
+    search_s = found['wall_ns'] / 1e9
+    held = ours >= MIN_SHARE * gain if gain >= MIN_GAIN else gain > 0 or (not found['proven'] and found['exit_code'] == 4)
+    return {'model': model, 'configurations': len(tried), 'sweep_s': wall_s, 'budget_s': budget, 'search_s': search_s, 'tried': found['counts']['tried'],
+            'sweep': of_sweep, 'fixed_best': fixed, 'fixed': of_fixed, 'search': found.get('proof'), 'exit_code': found['exit_code'],
+            'sweep_gain': gain, 'search_gain': ours, 'share': ours / gain if gain else None, 'held': held and search_s <= 1.1 * budget}
 
 
 def main():
@@ -120,14 +149,16 @@ def main():
     parser.add_argument('--models', default=MODELS)
     parser.add_argument('--seconds', type=float, default=3)
     parser.add_argument('--proof', default='30s')
-    parser.add_argument('--budget', default='')
+    parser.add_argument('--confirm', type=int, default=3)
+    parser.add_argument('--budget', type=float, default=0, help='seconds (default: a fifth of the sweep)')
+    parser.add_argument('--limit', type=int, default=0, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.describe:
         print('optimize beside an exhaustive sweep of 96 configurations on eight zoo models')
         return 0
     OUT.parent.mkdir(parents=True, exist_ok=True)
     log = OUT.with_suffix('.jsonl')
-    lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    lines = read_log(log)
     results = {one['model']: one for one in lines if 'held' in one}
     for model in asked.models.split(','):
         if model not in results:

@@ -41,6 +41,10 @@ struct Thresholds {
 std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, const Thresholds& thresholds = {},
                                    std::string_view unit = "iteration");
 
+// Requests of a load, by when they were due: those that were due after the first of all ended. The ones before found a server
+// that others did not load yet, so that a closed loop beyond the server's capacity begins with a level of its own.
+std::vector<trace::IterationRow> after_filling(std::vector<trace::IterationRow> requests);
+
 // Blocks of the measuring loop in which a kernel counter (waits, faults, switches, interrupts ...) stands out from the
 // other blocks; needs five.
 std::vector<Anomaly> of_blocks(std::span<const trace::LoopBlockRow> rows, const trace::NameTable& names,

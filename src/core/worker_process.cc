@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "core/clock.h"
 #include "core/strings.h"
@@ -43,7 +44,10 @@ tl::unexpected<Error> WorkerProcess::gone() {
   const int code = child_.wait();
   read_errors();
   std::string message = "the worker exited unexpectedly with code " + std::to_string(code);
-  if (code == 128 + SIGKILL) message += " (killed by the out-of-memory killer or another process)";
+  if (code == 128 + SIGKILL)
+    message = "the worker was killed (signal 9), by the out-of-memory killer or another process";
+  else if (const char* name = code > 128 ? ::sigdescr_np(code - 128) : nullptr; name != nullptr)
+    message = "the worker crashed (signal " + std::to_string(code - 128) + ", " + name + ")";
   const std::string_view words = trim(errors_);
   if (!words.empty()) message += ": " + std::string(words.substr(words.size() - std::min<std::size_t>(words.size(), 2000)));
   return fail(ErrorCode::io, std::move(message));

@@ -13,12 +13,18 @@
 // Which operators in which types a backend takes: data (data/support, docs/formats/support.md).
 namespace aaco::graph {
 
+// What connects a backend's devices with the host: the fastest that there is, so that its time is the least.
+struct HostLink {
+  std::string name;        // "PCIe 5.0 x16"
+  double bytes_per_s = 0;  // in one direction, after the line code
+};
 struct BackendSupport {
   std::string backend, source;
   std::vector<std::string> devices;  // ids of the registry that are programmed by it alone
   std::set<ElementType> types;
   std::set<std::string> operators;         // with their domain where it is not ONNX's
   std::set<std::string> constant_operand;  // of these: only where the second operand is a constant
+  std::optional<HostLink> link;
   bool one_part = false;
   std::optional<std::int64_t> most_refused;  // with more nodes than these that it does not take, it takes none
 };

@@ -6,6 +6,7 @@
 
 #include "report/attainable_section.h"
 #include "report/collectives_section.h"
+#include "report/compiler_section.h"
 #include "report/decoder_section.h"
 #include "report/gpu_sections.h"
 #include "report/llm_section.h"
@@ -31,6 +32,7 @@ struct Sections {
   std::optional<OperatingSystem> operating_system;
   std::optional<Scaling> scaling;
   std::optional<Search> search;
+  std::optional<Compiler> compiler;
   std::optional<Llm> llm;
   std::optional<Decoder> decoder;
   std::optional<TraceTimeline> trace;  // of pages only
@@ -61,6 +63,7 @@ inline constexpr std::tuple kSections = {
     SectionEntry{"operating_system", &Sections::operating_system, Place::after_advice},
     SectionEntry{"scaling", &Sections::scaling, Place::top},
     SectionEntry{"search", &Sections::search, Place::top},
+    SectionEntry{"compiler", &Sections::compiler, Place::top},
     SectionEntry{"llm", &Sections::llm, Place::top},
     SectionEntry{"decoder", &Sections::decoder, Place::top},
     SectionEntry{"trace", &Sections::trace, Place::details},

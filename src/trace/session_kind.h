@@ -4,7 +4,7 @@
 
 namespace aaco::trace {
 
-// Sessions that summarise other sessions and have no measurements of their own.
-inline bool is_summary_kind(std::string_view kind) { return kind == "sweep" || kind == "optimize"; }
+// Sessions that summarise other sessions, or look at a model, and have no metrics of their own.
+inline bool is_summary_kind(std::string_view kind) { return kind == "sweep" || kind == "optimize" || kind == "compiler"; }
 
 }  // namespace aaco::trace

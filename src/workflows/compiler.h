@@ -7,6 +7,7 @@
 #include "core/result.h"
 #include "workflows/run_request.h"
 #include "workflows/services.h"
+#include "workflows/session_outcome.h"
 
 namespace aaco::workflows {
 
@@ -23,5 +24,8 @@ struct CompilerRequest {
 // fusion pattern nearly fits stay apart (docs/formats/compiler.md). The model is loaded, and run only if `timed`. Fails with
 // unsupported where the runtime is missing or does not load the model, invalid_argument for `against` that is none of the three.
 core::Result<core::Json> inspect_compiler(const CompilerRequest& request, const Services& services);
+
+// Stores the document as a session of kind "compiler", whose report draws the graph.
+core::Result<SessionOutcome> store_compiler(const core::Json& document, const CompilerRequest& request, const Services& services);
 
 }  // namespace aaco::workflows

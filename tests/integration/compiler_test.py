@@ -110,6 +110,25 @@ OTHERS = {
                                 [SQUARE, BIAS]), 'n_c', 'n_y'),
     'node_between': (model([CONV, node('Transpose', ['c'], 't', perm=[0, 1, 3, 2]), node('Relu', ['t'], 'y')], image('x'), image('y'), [FILTER]), 'n_c', 'n_y'),
 }
+# A constant that becomes an input of the graph -> the model, the two nodes.
+INPUTS = {
+    'conv_bn_scale': (model([CONV, node('BatchNormalization', ['c', 's', 'b', 'm', 'v'], 'y')], image('x') + [tensor('s', (8,))], image('y'),
+                            [FILTER, *NORM[1:]]), 'n_c', 'n_y'),
+    'conv_bn_all': (model([CONV, node('BatchNormalization', ['c', 's', 'b', 'm', 'v'], 'y')], image('x') + [tensor(name, (8,)) for name in 'sbmv'],
+                          image('y'), [FILTER]), 'n_c', 'n_y'),
+    'conv_bn_filter': (model([CONV, node('BatchNormalization', ['c', 's', 'b', 'm', 'v'], 'y')], image('x') + [tensor('w', (8, 8, 3, 3))], image('y'),
+                             NORM), 'n_c', 'n_y'),
+    'conv_mul': (model([CONV, node('Mul', ['c', 'k'], 'y')], image('x') + [tensor('k', (1, 8, 1, 1))], image('y'), [FILTER]), 'n_c', 'n_y'),
+    'conv_add_filter': (model([CONV, node('Add', ['c', 'k'], 'y')], image('x') + [tensor('w', (8, 8, 3, 3))], image('y'), [weight('k', (1, 8, 1, 1))]),
+                        'n_c', 'n_y'),
+    'gelu': (model(gelu(), rows('x') + [tensor('root', ())], rows('y'), GELU_WEIGHTS[1:]), 'n_d', 'n_e'),
+    'pad_conv': (model([node('Pad', ['x', 'pads'], 'p'), node('Conv', ['p', 'w'], 'y', pads=[1, 1, 1, 1])], image('x') + [tensor('pads', (8,), INT64)],
+                       image('y'), [FILTER]), 'n_p', 'n_y'),
+    'quick_gelu': (model([node('Mul', ['x', 'k'], 's'), node('Sigmoid', ['s'], 'g'), node('Mul', ['x', 'g'], 'y')], rows('x') + [tensor('k', ())], rows('y')),
+                   'n_s', 'n_g'),
+    'scale_matmul': (model([node('Mul', ['x', 'k'], 't'), node('MatMul', ['t', 'u'], 'y')], rows('x') + [tensor('u', (16, 8)), tensor('k', ())],
+                           [tensor('y', (4, 8))]), 'n_t', 'n_y'),
+}
 # A node that a provider does not take: provider, model, reason, node.
 PROVIDERS = {
     'migraphx': (model([node('Relu', ['x'], 'a'), node('Hardmax', ['a'], 'c'), node('Neg', ['c'], 'y')], rows('x'), rows('y')), 'provider_operator', 'n_c'),
@@ -154,12 +173,22 @@ class Compiler(program.ProgramTest):
         for reason, (data, *nodes) in OTHERS.items():
             self.named('other_' + reason, data, reason, *nodes, *(['n_t'] if reason == 'node_between' else []))
 
+    def test_constants_that_become_inputs(self):
+        for name, (data, *nodes) in INPUTS.items():
+            self.named('input_' + name, data, 'operand_not_constant', *nodes)
+
+    def test_a_pool_between(self):
+        pool = model([CONV, node('MaxPool', ['c'], 'p', kernel_shape=[2, 2], strides=[2, 2]), node('Relu', ['p'], 'y')], image('x'),
+                     [tensor('y', (1, 8, 4, 4))], [FILTER])
+        self.named('pool', pool, 'node_between', 'n_c', 'n_y', 'n_p')
+
     def test_nodes_that_a_provider_does_not_take(self):
         for provider, (data, reason, refused) in PROVIDERS.items():
             against = self.compile('provider_' + provider, data, '--against', provider)['against']
             self.assertEqual([(row['reason'], row['node']) for row in against['refused']], [(reason, refused)], provider)
         seams = self.compile('seams', PROVIDERS['migraphx'][0], '--against', 'migraphx')['against']['seams']
         self.assertEqual([(seam['first'], seam['second'], seam['bytes']) for seam in seams], [('n_a', 'n_c', 256), ('n_c', 'n_y', 256)])
+        self.assertTrue(all(seam['least_ns'] > 0 for seam in seams))
 
     def test_whole_patterns_are_fused(self):
         for name, data, kernel in (('conv_relu', model([CONV, node('Relu', ['c'], 'y')], image('x'), image('y'), [FILTER]), 'Conv'),
@@ -189,6 +218,28 @@ class Compiler(program.ProgramTest):
         self.assertTrue((self.folder / 'out/optimized_all.onnx').exists())
         text = self.aaco('compiler', path, '--graph-level', 'basic').output
         self.assertIn('level_too_low         gemm_activation: n_c and n_y', text)
+
+    def test_the_report_draws_the_graph_with_repetitions_folded(self):
+        path = self.folder / 'layers.onnx'
+        layers = [node(op, inputs, name, **more) for place in range(3) for op, inputs, name, more in (
+            ('Conv', ['x' if place == 0 else f'r{place - 1}', 'w'], f'c{place}', {'pads': [1, 1, 1, 1]}), ('Relu', [f'c{place}'], f'r{place}', {}))]
+        path.write_bytes(model([*layers, node('Add', ['r2', 'r0'], 'y')], image('x'), image('y'), [FILTER]))
+        outcome = self.aaco('compiler', path, '--graph-level', 'extended', '--against', 'edgetpu')
+        if outcome.code == 3 and 'unsupported' in outcome.errors:
+            self.skipTest('skipped, no ONNX Runtime on this machine')
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        drawn = self.aaco('report', 'latest', '--format', 'json').json()['extra']['compiler']
+        self.assertEqual(drawn['summary'], '7 nodes become 4 kernels at level extended')
+        self.assertEqual([block['repeats'] for block in drawn['blocks']], [3, 1])
+        self.assertEqual([(row['before'], row['after'], row['from']) for block in drawn['blocks'] for row in block['rows']],
+                         [('Conv+Relu', 'com.microsoft.FusedConv', []), ('Add', 'Add', [0])])
+        self.assertEqual([(one['target'], one['nodes']) for one in drawn['parts']], [('host', 7)])
+        self.assertEqual(drawn['seams'], [])
+        self.assertIn('Conv+Relu', self.aaco('report', 'latest').output)
+        self.assertIn('| 3 | `Conv+Relu` |', self.aaco('report', 'latest', '--format', 'markdown').output)
+        before = self.aaco('ls', '--json').output
+        self.assertEqual(self.aaco('compiler', path, '--no-store').code, 0)
+        self.assertEqual(self.aaco('ls', '--json').output, before)
 
     def test_times_of_kernels_and_of_the_same_nodes_on_the_other_side(self):
         path = self.folder / 'timed.onnx'

@@ -87,6 +87,33 @@ void add_sections(report::Sections& sections) {
       {"threads=2", "winner", "", 8e5, 9e5, 1250, 2 << 20, 1e-6, -0.12, true},
       {"precision=int8_dynamic", "tolerance", "largest output error is 0.1", 5e5, 6e5, 2000, 1 << 20, 0.1, -0.5, false}};
   sections.search = std::move(search);
+  report::Compiler compiler{"ONNX Runtime 1.30.0, CPUExecutionProvider",
+                            "all",
+                            "migraphx",
+                            "PCIe 5.0 x16",
+                            5,
+                            2e6,
+                            3e6,
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {}};
+  compiler.levels = {{"all", 3, 2, 0, 2, 1, 0, 0}};
+  compiler.blocks = {{12,
+                      {{"fused", "Conv+Relu", "FusedConv", "c0", "float32 -> float16", 9e5, {}},
+                       {"inserted", "", "Cast", "", "cast", 1e4, {0}}}}};
+  compiler.missed = {
+      {"cast_between", "conv_activation", "c", "r", "a Cast stands between 'c' and 'r'", "remove the Cast", 2, 4e4}};
+  compiler.differences = {{"basic", "FusedGemm", "Gemm+Relu", 3, 1e5, -2e4}};
+  compiler.parts = {{"host", "h", "h", 1}};
+  compiler.refused = {{"provider_operator", "Hardmax", "h", "migraphx does not support Hardmax", 1}};
+  compiler.seams = {{"c", "h", "migraphx", "host", 4'096, 65}};
+  compiler.seams_least_ns = 65;
+  sections.compiler = std::move(compiler);
   report::Llm llm{"12 requests/s at concurrency 4", "TTFT <= 200 ms", "concurrency 4", "concurrency 4", {}, {}};
   llm.levels = {{"concurrency 4",
                  100,
@@ -104,7 +131,7 @@ void add_sections(report::Sections& sections) {
                  {"requests waited in the server's queue"},
                  3,
                  {{"prefill of other requests", 3}}}};
-  llm.slow = {{17, "concurrency 4", 5e9, 1e6, 2e9, 3e8, 128, {1e6, 2e6}, "wait for a CPU at the server"}};
+  llm.slow = {{17, "concurrency 4", 5e9, 1e6, 1, 2e9, 3e8, 128, {1e6, 2e6}, "wait for a CPU at the server"}};
   sections.llm = std::move(llm);
   report::Decoder decoder{"prefill 10 ms, decode 1 ms per token", "Optimum layout", {}, {}, {}, {}};
   const report::Decoder::Value measured{1e6, trace::Interval{9e5, 1.1e6}};

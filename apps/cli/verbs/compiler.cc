@@ -25,9 +25,19 @@ std::string shown(const Json& text) { return report::printable(text.text()); }
 
 std::int64_t whole(const Json& number) { return number.as_i64().value_or(0); }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// "level basic", "ONNX Runtime 1.20.1".
+std::string side_name(const Json& against, std::string_view side) {
+  return (against["kind"].text() == "level" ? "level " : "") + shown(against[side]);
+}
+
 void print_levels(const Context& context, const Json& document) {
-  context.print(fmt::format("{:<9} {} nodes, opset {}\n{:<9} ONNX Runtime {}, {}\n\n", shown(document["model"]),
-                            whole(document["nodes"]), document["opset"].dump(-1), "runtime",
+  context.print(fmt::format("{:<9} {}, opset {}\n{:<9} ONNX Runtime {}, {}\n\n", shown(document["model"]),
+                            counted(static_cast<std::size_t>(whole(document["nodes"])), "node"),
+                            document["opset"].is_null() ? "unknown" : document["opset"].dump(-1), "runtime",
                             document["runtime"]["version"].text(), document["runtime"]["provider"].text()));
   if (const auto call = document["timed"]["call_ns"].as_f64())
     context.print(fmt::format("{:<9} {} with the profiler on, median of {} calls\n\n", "call", core::format_duration(*call),
@@ -104,17 +114,23 @@ void print_missed(const Context& context, const Json& missed) {
 }
 
 void print_provider(const Context& context, const Json& against) {
-  context.print(fmt::format("\n{}: {} parts, {} nodes not supported, {} tensors copied between parts\n", against["there"].text(),
-                            against["parts"].items().size(), against["refused"].items().size(), against["seams"].items().size()));
+  context.print(fmt::format("\n{}: {}, {} not supported, {} copied between parts\n", against["there"].text(),
+                            counted(against["parts"].items().size(), "part"), counted(against["refused"].items().size(), "node"),
+                            counted(against["seams"].items().size(), "tensor")));
   for (std::size_t i = 0; i < std::min(against["refused"].items().size(), kMaxShown); ++i) {
     const Json& one = against["refused"].items()[i];
     context.print(fmt::format("  {:<20} {}: {}\n", one["reason"].text(), shown(one["node"]), shown(one["condition"])));
   }
   for (std::size_t i = 0; i < std::min(against["seams"].items().size(), kMaxShown); ++i) {
     const Json& one = against["seams"].items()[i];
-    context.print(fmt::format("  seam: {} -> {}, {} ({} to {})\n", shown(one["first"]), shown(one["second"]),
-                              core::format_bytes(one["bytes"].as_f64().value_or(0)), one["from"].text(), one["to"].text()));
+    const auto least = one["least_ns"].as_f64();
+    context.print(fmt::format("  seam: {} -> {}, {} ({} to {}{})\n", shown(one["first"]), shown(one["second"]),
+                              one["bytes"].is_null() ? "size unknown" : core::format_bytes(one["bytes"].as_f64().value_or(0)),
+                              one["from"].text(), one["to"].text(), least ? ", at least " + core::format_duration(*least) : ""));
   }
+  if (against["seams"].items().size() > 0 && against["link"].is_object())
+    context.print(fmt::format("  times of seams are estimates, at the rate of {}; the start of each copy comes on top\n",
+                              shown(against["link"]["name"])));
 }
 
 void print_backend(const Context& context, const Json& against) {
@@ -135,12 +151,12 @@ void print_compiler(const Context& context, const Json& document) {
   if (against["kind"].text() == "provider") return print_provider(context, against);
   if (against["call_here_ns"].as_f64() && against["call_there_ns"].as_f64())
     context.print(fmt::format("\nCall with the profiler on: {} with {}, {} with {}\n",
-                              core::format_duration(*against["call_here_ns"].as_f64()), shown(against["here"]),
-                              core::format_duration(*against["call_there_ns"].as_f64()), shown(against["there"])));
-  print_fused(context, fmt::format("Fused only with {}", against["here"].text()), against["only_here"]);
-  print_fused(context, fmt::format("Fused only with {}", against["there"].text()), against["only_there"]);
+                              core::format_duration(*against["call_here_ns"].as_f64()), side_name(against, "here"),
+                              core::format_duration(*against["call_there_ns"].as_f64()), side_name(against, "there")));
+  print_fused(context, "Fused only with " + side_name(against, "here"), against["only_here"]);
+  print_fused(context, "Fused only with " + side_name(against, "there"), against["only_there"]);
   if (against["only_here"].items().empty() && against["only_there"].items().empty())
-    context.print(fmt::format("\n{} and {} fuse the same nodes\n", against["here"].text(), against["there"].text()));
+    context.print(fmt::format("\n{} and {} fuse the same nodes\n", side_name(against, "here"), side_name(against, "there")));
 }
 
 }  // namespace
@@ -148,7 +164,7 @@ void print_compiler(const Context& context, const Json& document) {
 void add_compiler(CLI::App& app, Context& context) {
   struct Options {
     workflows::CompilerRequest request;
-    bool this_level = false, json = false;
+    bool this_level = false, json = false, no_store = false;
   };
   CLI::App* verb =
       app.add_subcommand("compiler", "Show what ONNX Runtime's graph optimiser does to a model, and what it does not fuse");
@@ -167,6 +183,7 @@ void add_compiler(CLI::App& app, Context& context) {
   verb->add_option("-o,--out", options->request.folder,
                    "Folder for compiler.json, compiler_nodes.parquet and the optimised graphs")
       ->type_name("DIR");
+  verb->add_flag("--no-store", options->no_store, "Do not store a session");
   verb->add_flag("--json", options->json, "Print JSON");
   verb->footer(
       "Examples:\n"
@@ -188,8 +205,12 @@ void add_compiler(CLI::App& app, Context& context) {
     const auto document = workflows::inspect_compiler(options->request, make_services(context));
     context.progress("");
     if (!document) return context.fail(document.error());
-    if (options->json) return context.print_json(*document);
-    print_compiler(context, *document);
+    options->json ? context.print_json(*document) : print_compiler(context, *document);
+    if (options->no_store) return;
+    const auto session = workflows::store_compiler(*document, options->request, make_services(context));
+    if (!session) return context.note("warning: no session: " + session.error().message);
+    context.note("session  " + session->path);
+    if (!options->json) context.note("hint: 'aaco report latest --html compiler.html' draws the graph before and after");
   });
 }
 

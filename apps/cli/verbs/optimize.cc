@@ -92,16 +92,23 @@ void print_space(const Context& context, const core::Json& document) {
   }
 }
 
+// Above 100 % the figure says only that nothing could be told.
+std::string detectable_text(const std::optional<double>& ratio) {
+  if (!ratio) return "";
+  return ", smallest detectable change " + (*ratio > 1 ? "above 100 %: too much noise" : core::format_percent(*ratio));
+}
+
 void print_search(const Context& context, const workflows::OptimizeOutcome& outcome, const workflows::OptimizeRequest& request) {
   context.print(fmt::format("{}\n", outcome.summary));
   if (outcome.proof && outcome.proof->baseline) {
     const double baseline = *outcome.proof->baseline;
-    context.print(fmt::format("  baseline {}; {} fresh process rounds, smallest detectable change {}\n",
+    context.print(fmt::format("  baseline {}; {} fresh process {}{}\n",
                               request.objective == "throughput" ? fmt::format("{:.4g} items/s", baseline)
                               : request.objective == "memory"   ? core::format_bytes(baseline)
                               : request.objective == "energy"   ? fmt::format("{:.4g} mJ per item", baseline * 1e3)
                                                                 : core::format_duration(baseline),
-                              outcome.proof->rounds, core::format_percent(outcome.proof->smallest_detectable_ratio.value_or(0))));
+                              outcome.proof->rounds, outcome.proof->rounds == 1 ? "round" : "rounds",
+                              detectable_text(outcome.proof->smallest_detectable_ratio)));
   }
   for (const auto& part : outcome.parts)
     context.print(fmt::format("  without {}: {} {}\n", part.change, core::format_signed_percent(part.without_ratio),

@@ -129,6 +129,13 @@ std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, co
   return out;
 }
 
+std::vector<trace::IterationRow> after_filling(std::vector<trace::IterationRow> requests) {
+  std::int64_t first_end = INT64_MAX;
+  for (const auto& row : requests) first_end = std::min(first_end, row.start_ns + row.duration_ns);
+  std::erase_if(requests, [&](const auto& row) { return row.start_ns < first_end; });
+  return requests;
+}
+
 std::vector<Anomaly> of_blocks(std::span<const trace::LoopBlockRow> rows, const trace::NameTable& names,
                                const Thresholds& thresholds) {
   std::vector<const trace::LoopBlockRow*> blocks;

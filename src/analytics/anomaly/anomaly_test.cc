@@ -52,6 +52,23 @@ TEST(Iterations, ReportsLevelShiftOnce) {
   EXPECT_EQ(found[0].subject, "iteration 100");
 }
 
+// Six clients of a server that serves two at once, 1000 each: all later ones wait for two rounds.
+TEST(Iterations, FillingOfAClosedLoopRaisesNoLevelShift) {
+  std::vector<trace::IterationRow> rows;
+  for (std::int64_t i = 0; i < 60; ++i) {
+    trace::IterationRow row;
+    row.iteration = i;
+    row.start_ns = std::max<std::int64_t>(0, i / 2 - 2) * 1000;
+    row.duration_ns = (i / 2 + 1) * 1000 - row.start_ns;
+    rows.push_back(row);
+  }
+  EXPECT_FALSE(of_iterations(rows, {}, "request").empty());
+  const auto later = after_filling(rows);
+  EXPECT_EQ(later.size(), 54U);
+  EXPECT_TRUE(of_iterations(later, {}, "request").empty());
+  EXPECT_TRUE(after_filling({}).empty());
+}
+
 TEST(Iterations, NeedsEnoughIterations) {
   auto rows = series(8);
   rows[3].duration_ns = 90'000;

@@ -54,6 +54,26 @@ TEST(CompareGraphs, NodesOfOneKernelAreFused) {
   const Graph after = Sketch().input("x").weight("w").node("FusedGemm", {"x", "w"}, "y", "com.microsoft").graph;
   EXPECT_THAT(fates(kGemmRelu, after), ElementsAre("fused", "fused"));
 }
+TEST(CompareGraphs, AConvolutionThatAddsAnOperandComputesTheSum) {
+  const Graph before = Sketch()
+                           .input("x")
+                           .weight("w")
+                           .node("Conv", {"x", "w"}, "c")
+                           .node("Add", {"c", "x"}, "s")
+                           .node("Relu", {"s"}, "r")
+                           .node("Neg", {"r"}, "y")
+                           .graph;
+  Sketch made;
+  made.input("x")
+      .weight("w")
+      .weight("bias")
+      .node("Conv", {"x", "w", "bias", "x"}, "o", "com.microsoft.nchwc")
+      .node("Neg", {"o"}, "y");
+  made.graph.nodes[0].name = "c_nchwc";
+  EXPECT_THAT(fates(before, made.graph), ElementsAre("fused", "fused", "fused", "fused"));  // Neg has the Relu
+  made.graph.nodes[0].attributes.push_back({"activation", std::string("Relu")});
+  EXPECT_THAT(fates(before, made.graph), ElementsAre("fused", "fused", "fused", "kept"));
+}
 TEST(CompareGraphs, ADeclaredTensorThatNothingMakesDoesNotCount) {
   Sketch made;
   made.input("x").weight("w").node("FusedGemm", {"x", "w"}, "y").tensor("c");

@@ -82,6 +82,7 @@ class Comparison {
       if (found != by_node.end() && before_.nodes[*producer_[found->second]].op_type == node.op_type)
         value(node.outputs[0]) = found->second;
     }
+    for (const Node& node : after_.nodes) advance_over_sum(node);
     for (bool changed = true; changed;) {
       changed = false;
       for (const Node& node : after_.nodes) {
@@ -92,6 +93,36 @@ class Comparison {
         changed = true;
       }
     }
+  }
+
+  // ONNX Runtime: a convolution with a fourth operand adds it, and applies its `activation`, but keeps the name of its own
+  // result.
+  void advance_over_sum(const Node& node) {
+    const bool sums = node.op_type.ends_with("Conv") && node.inputs.size() > 3 && node.inputs[3].valid();
+    if (!sums || node.outputs.empty() || !node.outputs[0].valid() || !value(node.outputs[0])) return;
+    std::size_t& tensor = *value(node.outputs[0]);
+    const auto& maker = producer_[tensor];
+    if (!maker || (before_.nodes[*maker].op_type != "Conv" && before_.nodes[*maker].op_type != "BatchNormalization")) return;
+    const auto sum = only_reader(tensor, "Add");
+    if (!sum) return;
+    tensor = *sum;
+    for (const graph::Attribute& one : node.attributes)
+      if (const auto* activation = std::get_if<std::string>(&one.value); activation != nullptr && one.name == "activation")
+        tensor = only_reader(tensor, *activation).value_or(tensor);
+  }
+
+  // The result of the one node that reads the tensor, if it has this operator.
+  [[nodiscard]] std::optional<std::size_t> only_reader(std::size_t tensor, const std::string& op_type) const {
+    const Node* reader = nullptr;
+    for (const Node& node : before_.nodes)
+      for (const TensorId id : node.inputs)
+        if (id.valid() && index_of(id) == tensor) {
+          if (reader != nullptr) return std::nullopt;
+          reader = &node;
+        }
+    if (reader == nullptr || reader->op_type != op_type || reader->outputs.empty() || !reader->outputs[0].valid())
+      return std::nullopt;
+    return index_of(reader->outputs[0]);
   }
 
   [[nodiscard]] bool inserted(const Node& node) {

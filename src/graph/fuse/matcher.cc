@@ -101,8 +101,9 @@ class Matcher {
 
   // The operand as it is in front of transparent operators, or, as the one deviation, in front of others or not constant.
   bool fits_behind(const std::string& operand, TensorId tensor, std::size_t consumer, Bound& bound) const {
-    if (operand == "const") return deviates(bound, {"operand_not_constant", producer_of(tensor), consumer, std::nullopt});
-    if (operand == "scalar") return false;
+    if (operand == "const" || operand == "scalar")
+      return (operand == "const" || is_scalar(graph_.tensor(tensor))) && !links_.constant[index_of(tensor)] &&
+             deviates(bound, {"operand_not_constant", producer_of(tensor), consumer, std::nullopt, tensor});
     std::optional<std::size_t> cause;
     TensorId behind = tensor;
     for (int passed = 0; passed < kMaxBetween; ++passed) {
@@ -117,15 +118,16 @@ class Matcher {
       Bound trial = bound;
       if (!fits_exactly(operand, behind, consumer, trial)) continue;
       if (trial.deviation && cause) return false;
-      if (cause) trial.deviation = Deviation{"node_between", producer_of(behind), consumer, cause};
+      if (cause) trial.deviation = Deviation{"node_between", producer_of(behind), consumer, cause, tensor};
       bound = std::move(trial);
       return true;
     }
     return false;
   }
 
+  // Several operands of one node that are not constant are one deviation.
   static bool deviates(Bound& bound, Deviation deviation) {
-    if (bound.deviation) return false;
+    if (bound.deviation) return bound.deviation->reason == deviation.reason && bound.deviation->consumer == deviation.consumer;
     bound.deviation = std::move(deviation);
     return true;
   }

@@ -38,6 +38,7 @@ struct Deviation {
   std::optional<std::size_t> producer;  // of the operand that does not fit
   std::size_t consumer = 0;
   std::optional<std::size_t> cause;  // the node in between
+  TensorId operand;                  // that does not fit
 };
 struct LooseMatch {
   Match steps;

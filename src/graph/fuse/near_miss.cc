@@ -56,6 +56,15 @@ class Finder {
     return after == nodes.begin() ? anchor : *std::prev(after);
   }
 
+  // The node of the match that reads what `node` makes; itself where none does.
+  [[nodiscard]] std::size_t reader_in(const std::set<std::size_t>& nodes, std::size_t node) const {
+    for (const TensorId id : graph_.nodes[node].outputs)
+      if (id.valid())
+        for (const std::size_t reader : links_.readers[index_of(id)])
+          if (nodes.contains(reader)) return reader;
+    return node;
+  }
+
   void deviation(const Deviation& found, const std::set<std::size_t>& nodes, NearMiss& miss) const {
     miss.second = found.consumer;
     miss.first = found.producer.value_or(found.consumer);
@@ -63,8 +72,11 @@ class Finder {
     miss.reason = found.reason;
     if (!found.cause) {
       miss.first = last_before(nodes, found.consumer);
+      if (miss.first == found.consumer) miss.second = reader_in(nodes, found.consumer);
       miss.cause = found.producer;
-      miss.condition = "an operand of " + quoted(graph_, found.consumer) + " is computed; the pattern requires a constant";
+      miss.condition = "operand '" + graph_.tensor(found.operand).name + "' of " + quoted(graph_, found.consumer) + " is " +
+                       (found.producer ? "computed by " + quoted(graph_, *found.producer) : "an input of the graph") +
+                       "; the pattern requires a constant";
       return;
     }
     const Node& between = graph_.nodes[*found.cause];

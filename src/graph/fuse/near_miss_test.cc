@@ -85,6 +85,34 @@ TEST(NearMiss, AnOutputOfTheGraph) {
   EXPECT_EQ(reason_of(chain.graph), "graph_output");
 }
 TEST(NearMiss, AComputedOperand) { EXPECT_EQ(reason_of(Chain({}, false).graph), "operand_not_constant"); }
+TEST(NearMiss, AnOperandThatIsAnInputOfTheGraph) {
+  const auto found = near_misses(Chain({}, false).graph, near_rules(""), kSlack);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].first, 0U);
+  EXPECT_EQ(found[0].second, 1U);
+  EXPECT_FALSE(found[0].cause);
+  EXPECT_THAT(found[0].condition, HasSubstr("operand 'w' of 'Gemm' is an input of the graph; the pattern requires a constant"));
+}
+TEST(NearMiss, SeveralOperandsOfOneNodeAreOneDeviation) {
+  const auto rules = rules_of(
+      "  - name: whole\n    steps:\n      - {id: gemm, op: [Gemm], from: [const, const]}\n      - {id: act, op: [Relu], from: "
+      "[gemm]}\n");
+  const auto found = near_misses(Chain({}, false).graph, rules, kSlack);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "operand_not_constant");
+}
+TEST(NearMiss, AComputedScalar) {
+  const auto rules = rules_of(
+      "  - name: scaled\n    steps:\n      - {id: scaled, op: [Gemm], from: [\"*\", scalar]}\n      - {id: act, op: [Relu], "
+      "from: "
+      "[scaled]}\n");
+  Chain chain({}, false);
+  EXPECT_THAT(near_misses(chain.graph, rules, kSlack), SizeIs(0));  // not one element
+  chain.graph.tensor(chain.graph.inputs[1]).shape = Shape{1};
+  const auto found = near_misses(chain.graph, rules, kSlack);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "operand_not_constant");
+}
 TEST(NearMiss, ConditionsOfThePattern) {
   const Graph graph = Chain({}).graph;
   EXPECT_EQ(reason_of(graph, "    types: [float16]\n"), "type_not_covered");

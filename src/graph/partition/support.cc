@@ -30,6 +30,15 @@ core::Result<std::set<ElementType>> types_of(const YamlNode& node) {
   return types;
 }
 
+core::Result<HostLink> link_of(const YamlNode& node) {
+  AACO_TRY(node.only_keys({"name", "bytes_per_s"}));
+  HostLink link;
+  AACO_ASSIGN(link.name, node.require_string("name"));
+  AACO_ASSIGN(link.bytes_per_s, node.require_f64("bytes_per_s"));
+  if (!(link.bytes_per_s > 0)) return node.error("bytes_per_s must be above 0");
+  return link;
+}
+
 bool is_constant(const Graph& graph, TensorId id) {
   return std::any_of(graph.initializers.begin(), graph.initializers.end(),
                      [&](const Initializer& one) { return one.tensor == id; });
@@ -56,8 +65,8 @@ std::string list_of(const std::set<ElementType>& types) {
 
 core::Result<BackendSupport> load_backend_support(const std::string& path) {
   AACO_ASSIGN(const YamlNode root, YamlNode::load(path));
-  AACO_TRY(root.only_keys(
-      {"schema_version", "backend", "source", "devices", "types", "operators", "constant_operand", "one_part", "most_refused"}));
+  AACO_TRY(root.only_keys({"schema_version", "backend", "source", "devices", "types", "operators", "constant_operand", "one_part",
+                           "most_refused", "host_link"}));
   AACO_ASSIGN(const auto version, root.require_i64("schema_version"));
   if (version != 1) return root.error("unsupported schema_version " + std::to_string(version), "use a newer version of AACO");
   BackendSupport out;
@@ -75,6 +84,9 @@ core::Result<BackendSupport> load_backend_support(const std::string& path) {
     AACO_ASSIGN(out.constant_operand, names_of(*constant));
     for (const std::string& name : out.constant_operand)
       if (!out.operators.contains(name)) return constant->error("'" + name + "' is not in the list of operators");
+  }
+  if (const YamlNode* link = root.find("host_link")) {
+    AACO_ASSIGN(out.link, link_of(*link));
   }
   AACO_ASSIGN(const auto one_part, root.optional_bool("one_part"));
   out.one_part = one_part.value_or(false);

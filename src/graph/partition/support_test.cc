@@ -90,6 +90,9 @@ TEST(Support, OperatorsMayBeAskedForOnTheHost) {
 TEST(Support, RefusesWhatTheSchemaDoesNotHave) {
   const std::string plain = kPlain;
   refuses(plain + "speed: 3\n", "speed");
+  refuses(plain + "host_link: {name: l}\n", "bytes_per_s");
+  refuses(plain + "host_link: {name: l, bytes_per_s: 0}\n", "above 0");
+  refuses(plain + "host_link: {name: l, bytes_per_s: 1, lanes: 4}\n", "lanes");
   refuses(plain + "most_refused: -1\n", "at least 0");
   refuses(plain + "constant_operand: [Gemm]\n", "not in the list of operators");
   refuses("schema_version: 2\n" + plain.substr(plain.find('\n') + 1), "schema_version");
@@ -109,6 +112,7 @@ TEST(Support, ShippedFilesFollowSchema) {
     ASSERT_TRUE(loaded) << loaded.error().text();
     EXPECT_EQ(loaded->backend + ".yaml", file);
     EXPECT_GT(loaded->operators.size(), 10U);
+    EXPECT_TRUE(loaded->link) << file;
   }
 }
 

@@ -89,7 +89,7 @@ core::Result<Json> inspect_with_library(const CompilerRequest& request, const st
   command.arguments = request.program;
   const auto words = configuration_words(run);
   command.arguments.insert(command.arguments.end(), words.begin(), words.end());
-  command.arguments.insert(command.arguments.end(), {"--this-level", "--json"});
+  command.arguments.insert(command.arguments.end(), {"--this-level", "--no-store", "--json"});
   if (request.timed) command.arguments.emplace_back("--time");
   for (const auto& [name, value] : services.environment.all()) command.set_environment.emplace_back(name, value);
   command.timeout_ns = kOtherLibraryTimeoutNs;
@@ -175,19 +175,26 @@ Json provider_json(const graph::Graph& graph, const graph::BackendSupport& suppo
           std::find(item.inputs.begin(), item.inputs.end(), one.tensor) != item.inputs.end())
         read = node_name(graph, node);
     }
-    seams.push(Json::object({{"tensor", graph.tensor(one.tensor).name},
-                             {"first", made},
-                             {"second", read},
-                             {"from", one.from == 0 ? support.backend : "host"},
-                             {"to", one.to == 0 ? support.backend : "host"},
-                             {"bytes", one.bytes}}));
+    Json seam = Json::object({{"tensor", graph.tensor(one.tensor).name},
+                              {"first", made},
+                              {"second", read},
+                              {"from", one.from == 0 ? support.backend : "host"},
+                              {"to", one.to == 0 ? support.backend : "host"}});
+    const auto& shape = graph.tensor(one.tensor).shape;
+    if (shape && graph::element_count(*shape)) {
+      seam.set("bytes", one.bytes);
+      if (support.link) seam.set("least_ns", one.bytes / support.link->bytes_per_s * 1e9);
+    }
+    seams.push(std::move(seam));
   }
-  return Json::object({{"kind", "provider"},
-                       {"there", support.backend},
-                       {"source", support.source},
-                       {"parts", std::move(list)},
-                       {"refused", std::move(refused)},
-                       {"seams", std::move(seams)}});
+  Json out = Json::object({{"kind", "provider"},
+                           {"there", support.backend},
+                           {"source", support.source},
+                           {"parts", std::move(list)},
+                           {"refused", std::move(refused)},
+                           {"seams", std::move(seams)}});
+  if (support.link) out.set("link", Json::object({{"name", support.link->name}, {"bytes_per_s", support.link->bytes_per_s}}));
+  return out;
 }
 
 }  // namespace aaco::workflows

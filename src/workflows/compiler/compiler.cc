@@ -9,6 +9,7 @@
 #include "graph/support.h"
 #include "workflows/compiler/against.h"
 #include "workflows/compiler/compiled_graph.h"
+#include "workflows/compiler/drawing.h"
 #include "workflows/compiler/kernel_times.h"
 
 namespace aaco::workflows {
@@ -135,6 +136,7 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
                            {"fused", lists.fused},
                            {"inserted", lists.inserted},
                            {"not_fused", times ? with_times(std::move(not_fused), lists.nodes) : std::move(not_fused)},
+                           {"drawing", drawing_json(before, *chosen, times)},
                            {"compiler_nodes", lists.nodes}});
   if (times) out.set("timed", Json::object({{"calls", times->calls}, {"call_ns", times->call_ns}}));
   if (against.kind == Against::Kind::level) {
@@ -150,7 +152,9 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
     out.set("against", std::move(there));
   } else if (against.kind == Against::Kind::provider) {
     AACO_ASSIGN(const auto support, graph::load_backend_support(against.path));
-    out.set("against", provider_json(before, support, rules));
+    graph::Graph sized = before;  // the sizes of copies; where they cannot be had, copies have none
+    if (graph::bind_dimensions(sized, request.run.dimensions)) graph::infer_shapes(sized);
+    out.set("against", provider_json(sized, support, rules));
   }
   if (!request.folder.empty()) {
     AACO_TRY(write_compiler_nodes(out["compiler_nodes"], place.path));

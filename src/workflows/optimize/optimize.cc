@@ -65,6 +65,7 @@ core::Result<Prepared> prepare(const OptimizeRequest& asked, const Services& ser
   AACO_ASSIGN(made.space, load_space(path, context));
   if (!asked.axes.empty()) keep_axes(made.space, asked.axes);
   for (const auto& [axis, value] : asked.fixed) AACO_TRY(fix_axis(made.space, axis, value, made.request.base));
+  AACO_TRY(drop_unchanged(made.space, made.request.base));
   if (made.space.candidates().empty())
     return core::fail(ErrorCode::invalid_argument, "the space has no configuration besides the baseline",
                       "fix fewer axes, or add values to --space");

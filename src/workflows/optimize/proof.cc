@@ -15,15 +15,22 @@ namespace {
 
 constexpr core::Nanoseconds kMinProof{1'000'000'000};  // of each side
 
+constexpr double kLargestShown = 10;  // changes beyond tenfold say only that
+
+std::string change_text(double ratio) {
+  return ratio > kLargestShown ? "more than " + core::format_signed_percent(kLargestShown) : core::format_signed_percent(ratio);
+}
+
 std::string gain_sentence(const OptimizeProof& proof, const OptimizeRequest& request) {
   const std::string_view what = request.objective == "throughput" ? "throughput"
                                 : request.objective == "memory"   ? "peak memory"
                                 : request.objective == "energy"   ? "energy per item"
                                                                   : "median latency";
-  return fmt::format("{}: {} {} ({} to {})", proof.configuration, what,
-                     core::format_signed_percent(proof.change_ratio.value_or(0)),
-                     core::format_signed_percent(proof.interval ? proof.interval->low : 0),
-                     core::format_signed_percent(proof.interval ? proof.interval->high : 0));
+  if (!proof.change_ratio) return fmt::format("{}: too few runs to compare the {}", proof.configuration, what);
+  const std::string change = fmt::format("{}: {} {}", proof.configuration, what, change_text(*proof.change_ratio));
+  return proof.interval
+             ? fmt::format("{} ({} to {})", change, change_text(proof.interval->low), change_text(proof.interval->high))
+             : change;
 }
 
 }  // namespace
@@ -43,9 +50,9 @@ void conclude(const OptimizeRequest& request, OptimizeOutcome& outcome) {
     if (slow) outcome.summary += ", P99 latency " + core::format_duration(*proof->p99_ns) + " exceeds the SLO";
     outcome.recommendation = "keep what you have";
   } else {
-    outcome.summary = request.objective == "memory"   ? "no configuration needed less memory than the baseline"
-                      : request.objective == "energy" ? "no configuration needed less energy than the baseline"
-                                                      : "no configuration was faster than the baseline";
+    outcome.summary = request.objective == "memory"   ? "none of the configurations tried needed less memory than the baseline"
+                      : request.objective == "energy" ? "none of the configurations tried needed less energy than the baseline"
+                                                      : "none of the configurations tried was faster than the baseline";
     outcome.recommendation = "keep what you have";
   }
 }

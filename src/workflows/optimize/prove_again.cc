@@ -16,6 +16,9 @@ constexpr std::int64_t kReplayWarmup = 50;
 core::Result<OptimizeOutcome> replay(const OptimizeRequest& asked, const Services& services) {
   const std::int64_t begin = core::monotonic_ns();
   OptimizeRequest request = asked;
+  if (!core::exists(core::join_path(request.folder, "result.json")))
+    return core::fail(core::ErrorCode::not_found, request.folder + " is not the folder of a search: it has no result.json",
+                      "use the folder that 'aaco optimize -o' wrote");
   AACO_ASSIGN(const core::Json result, core::read_json_file(core::join_path(request.folder, "result.json")));
   RunRequest candidate;
   if (!core::exists(core::join_path(request.folder, "best.yaml")))

@@ -197,4 +197,20 @@ core::Status fix_axis(Space& space, const std::string& id, const std::string& va
   return {};
 }
 
+core::Status drop_unchanged(Space& space, const RunRequest& base) {
+  const std::string text = run_config_text(base);
+  for (Axis& axis : space.axes) {
+    if (axis.values.size() < 2) continue;
+    std::vector<AxisValue> kept{axis.values.front()};
+    for (std::size_t i = 1; i < axis.values.size(); ++i) {
+      RunRequest changed = base;
+      for (const auto& [key, value] : axis.values[i].set) AACO_TRY(set_run_option(changed, key, value));
+      if (changed.rewrites != base.rewrites || run_config_text(changed) != text) kept.push_back(axis.values[i]);
+    }
+    if (kept.size() == 1 && axis.reason_absent.empty()) axis.reason_absent = "the baseline has this value";
+    axis.values = std::move(kept);
+  }
+  return {};
+}
+
 }  // namespace aaco::workflows

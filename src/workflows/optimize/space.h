@@ -57,4 +57,7 @@ void keep_axes(Space& space, const std::vector<std::string>& ids);
 // Holds an axis at a value: candidates and baseline both have it. Fails with invalid_argument for an unknown axis or value.
 core::Status fix_axis(Space& space, const std::string& axis, const std::string& value, RunRequest& base);
 
+// Drops values that the baseline has already: --threads 1 leaves no threads=1 to search.
+core::Status drop_unchanged(Space& space, const RunRequest& base);
+
 }  // namespace aaco::workflows

@@ -43,6 +43,19 @@ TEST_F(SpaceFile, NumbersAreOfThisMachine) {
 TEST_F(SpaceFile, EqualValuesAreOne) {
   EXPECT_EQ(load("  - {id: threads, key: threads, values: [1, half, cpus]}", {"latency", 1, false})->axes[0].values.size(), 2U);
 }
+TEST_F(SpaceFile, WhatTheBaselineHasIsNotSearched) {
+  auto space = *load(
+      "  - {id: threads, key: threads, values: [1, 2]}\n  - {id: level, key: graph_level, values: [all]}\n"
+      "  - {id: graph, key: rewrite, values: [clean]}");
+  RunRequest base;
+  base.threads = 1;
+  ASSERT_TRUE(drop_unchanged(space, base));
+  ASSERT_EQ(space.axes[0].values.size(), 2U);
+  EXPECT_EQ(space.axes[0].values[1].id, "2");
+  EXPECT_EQ(space.axes[1].values.size(), 1U);
+  EXPECT_THAT(space.axes[1].reason_absent, HasSubstr("baseline has this value"));
+  EXPECT_EQ(space.axes[2].values.size(), 2U);
+}
 TEST_F(SpaceFile, BatchIsOfThroughputAndNeedsAFreeDimension) {
   const std::string axis = "  - {id: batch, for: throughput, key: batch, values: [2, 4]}";
   EXPECT_THAT(load(axis)->axes[0].reason_absent, HasSubstr("--for throughput"));

@@ -25,6 +25,7 @@
 #include "workflows/session_report/record_verdict.h"
 #include "workflows/session_report/report_attainable.h"
 #include "workflows/session_report/report_calls.h"
+#include "workflows/session_report/report_compiler.h"
 #include "workflows/session_report/report_decoder.h"
 #include "workflows/session_report/report_gpu.h"
 #include "workflows/session_report/report_insight.h"
@@ -162,6 +163,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.headline_of = std::move(verdict.headline_of);
   keep_going(model, fill_scaling(model, session_path), "the scaling");
   keep_going(model, fill_search(model, session_path), "the search");
+  keep_going(model, fill_compiler(model, session_path), "what the compiler did");
   keep_going(model, fill_llm(model, session_path, origin), "the server load");
   keep_going(model, fill_decoder(model, session_path), "the decoder summary");
   return model;

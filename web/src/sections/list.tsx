@@ -1,6 +1,7 @@
 import type { SectionEntry } from '../components/section.tsx';
 import { listMetrics } from '../model/report.ts';
 import { predictionSection } from './attainable.tsx';
+import { compilerSection } from './compiler.tsx';
 import { decoderSection } from './decoder.tsx';
 import { gpuSection } from './gpu.tsx';
 import { EnvironmentSection, MetricsSection, SourcesSection } from './ground.tsx';
@@ -21,6 +22,7 @@ import { TimelineSection } from './timeline.tsx';
 export const kSections: SectionEntry[] = [
   scalingSection,
   searchSection,
+  compilerSection,
   llmSection,
   decoderSection,
   { id: 'time', title: 'Where the time went', has: (report) => report.time, view: TimeSection },
