@@ -2,13 +2,18 @@
 """A generated trace of 100 million events: memory and time of its import, of windows of its timeline, size and opening of its page.
 
   scripts/proofs/big_trace.py [--events N] [--keep]
+  scripts/proofs/big_trace.py --step generate|import|windows|page|judge --folder DIR [--events N]
 
 Writes a PyTorch trace (nested operators, launches, kernels with their correlation; a gap every 10,000 kernels), imports it,
-asks for 20 windows of different widths, writes the page and opens it in Chromium where that is there. AACO_BIG_TRACE_EVENTS sets the
-number of events. Exit code 0: every limit held, 1: one did not, 77: not enough disk space.
+asks for 24 windows of different widths, writes the page and opens it in Chromium where that is there. AACO_BIG_TRACE_EVENTS sets the
+number of events. With --step one part at a time, each a command of minutes that finds in DIR what those before it left there; `generate`
+goes on where it was stopped (--seconds ends it after that time), `judge` compares what was measured with the limits. Without --step all
+of them in a folder that is removed at the end. Exit code 0: every limit held, 1: one did not, 2: a step before is missing, 77: not enough
+disk space.
 """
 import argparse
 import json
+import math
 import multiprocessing
 import os
 import pathlib
@@ -29,6 +34,7 @@ KERNELS = ['void gemm_kernel<float, 128, 128, 32>(Params)', 'void at::native::ve
 
 
 GROUPS_PER_BLOCK = 10_000      # then a gap
+BLOCKS_PER_SAVE = 25           # about 120 MB of text
 GROUP_US, GAP_US, FIRST_US = 10, 50_000, 1_000_000
 SHAPE = (b'{"ph":"X","cat":"cpu_op","name":"aten::layer%d","pid":10,"tid":11,"ts":%d,"dur":9},\n'
          b'{"ph":"X","cat":"cpu_op","name":"aten::op%d","pid":10,"tid":11,"ts":%d,"dur":8},\n'
@@ -48,21 +54,51 @@ def block_text(block):
     return b''.join(parts)
 
 
-def write_events(path, count):
+HEAD = b'{"schemaVersion":1,"deviceProperties":[{"id":0,"name":"AMD Instinct MI300X"}],"traceEvents":[\n'
+TAIL = b'{"ph":"M","name":"process_name","pid":10,"args":{"name":"python3"}}]}\n'
+
+
+def write_events(path, count, seconds):
+    """Appends the blocks that `path` does not have yet, until `seconds` are over; a file beside it holds how many are complete, and its size."""
     blocks = [(at // GROUPS_PER_BLOCK, min(GROUPS_PER_BLOCK, count - at)) for at in range(0, count, GROUPS_PER_BLOCK)]
-    with open(path, 'wb', buffering=1 << 22) as out, multiprocessing.Pool() as workers:
-        out.write(b'{"schemaVersion":1,"deviceProperties":[{"id":0,"name":"AMD Instinct MI300X"}],"traceEvents":[\n')
-        for text in workers.imap(block_text, blocks):
+    progress = path + '.progress'
+    done, size = json.loads(open(progress).read()) if os.path.exists(progress) else (0, 0)
+    ends = time.monotonic() + seconds
+    with open(path, 'r+b' if os.path.exists(path) else 'w+b', buffering=1 << 22) as out, multiprocessing.Pool() as workers:
+        out.truncate(size)
+        out.seek(size)
+        if done == 0:
+            out.write(HEAD)
+        for text in workers.imap(block_text, blocks[done:]):
             out.write(text)
-        out.write(b'{"ph":"M","name":"process_name","pid":10,"args":{"name":"python3"}}]}\n')
+            done += 1
+            if done % BLOCKS_PER_SAVE == 0 or done == len(blocks):
+                if done == len(blocks):
+                    out.write(TAIL)
+                out.flush()
+                save(progress, [done, out.tell()])
+                if time.monotonic() >= ends and done < len(blocks):
+                    workers.terminate()
+                    return
 
 
-def write_trace(path, events):
-    """In a separate process: the peak memory that Linux reports of a child includes that of the parent when it started."""
+def save(path, value):
+    with open(path + '.new', 'w') as out:
+        json.dump(value, out)
+    os.replace(path + '.new', path)
+
+
+def write_trace(path, events, seconds=math.inf):
+    """Events and span in seconds, None where time ran out. In a separate process: the peak memory that Linux reports of a child
+    includes that of the parent when it started."""
     count = events // PER_GROUP
-    writer = multiprocessing.Process(target=write_events, args=(path, count))
+    writer = multiprocessing.Process(target=write_events, args=(path, count, seconds))
     writer.start()
     writer.join()
+    with open(path + '.progress') as file:
+        done, _ = json.load(file)
+    if done * GROUPS_PER_BLOCK < count:
+        return None
     return count * PER_GROUP, (count * GROUP_US + count // GROUPS_PER_BLOCK * GAP_US) / 1e6
 
 
@@ -121,48 +157,118 @@ def open_page(page):
     return float(ran.stdout) if ran.returncode == 0 else None
 
 
+STEPS = ('generate', 'import', 'windows', 'page', 'judge')
+
+
+class Measured:
+    """What the steps found, in a file of their folder."""
+    def __init__(self, folder):
+        self.path = os.path.join(folder, 'measured.json')
+        self.trace, self.sessions, self.page = (os.path.join(folder, name) for name in ('big.pt.trace.json', 'sessions', 'page.html'))
+        self.values = json.loads(open(self.path).read()) if os.path.exists(self.path) else {}
+
+    def __getitem__(self, key):
+        if key not in self.values:
+            raise Missing(key)
+        return self.values[key]
+
+    def add(self, **values):
+        self.values |= values
+        save(self.path, self.values)
+
+
+class Missing(Exception):
+    pass
+
+
+def generate(found, program, env, options):
+    began = time.monotonic()
+    written = write_trace(found.trace, options.events, options.seconds)
+    if written is None:
+        done, size = json.loads(open(found.trace + '.progress').read())
+        print(f'trace       {size / 1e9:.2f} GB so far ({done * GROUPS_PER_BLOCK * PER_GROUP:,} events): run the step again', flush=True)
+        return
+    events, span_s = written
+    found.add(events=events, span_s=span_s)
+    print(f'trace       {events:,} events, {span_s:.0f} s, {os.path.getsize(found.trace) / 1e9:.2f} GB, written in {time.monotonic() - began:.0f} s', flush=True)
+
+
+def import_trace(found, program, env, options):
+    events, size = found['events'], os.path.getsize(found.trace)
+    ran = Ran([program, 'import', found.trace, '--quiet'], env)
+    found.add(session=ran.output.strip(), import_s=ran.seconds, import_rss_mib=ran.rss_mib)
+    print(f'import      {ran.seconds:.1f} s, {ran.cpu_s:.1f} s of CPU ({events / ran.seconds / 1e6:.2f} M events/s, {size / ran.seconds / 1e6:.0f} MB/s), peak {ran.rss_mib:.0f} MiB', flush=True)
+
+
+def measure_windows(found, program, env, options):
+    times, rows = ask_windows(program, found['session'], found['span_s'], env)
+    found.add(windows=times, rows=rows)
+    for width in sorted({one[2] for one in times}):
+        worst = [max(one[i] for one in times if one[2] == width) for i in (0, 1)]
+        print(f'window      {width:12.3f} s: at most {worst[0]:.0f} ms, {worst[1]:.0f} ms of CPU')
+
+
+def measure_page(found, program, env, options):
+    ran = Ran([program, 'report', found['session'], '--html', found.page], env)
+    found.add(page_mb=os.path.getsize(found.page) / 1e6, open_s=open_page(found.page))
+    print(f"page        {found['page_mb']:.2f} MB, written in {ran.seconds:.1f} s, peak {ran.rss_mib:.0f} MiB")
+
+
+def judge(found, program, env, options):
+    """Whether every limit held."""
+    times, rss, opened = found['windows'], found['import_rss_mib'], found['open_s']
+    slowest, median = max(one[0] for one in times), sorted(times)[len(times) // 2][0]
+    opening = 'not tried (no Chromium)' if opened is None else f'{opened:.2f} s (limit {MAX_OPEN_S} s)'
+    print(f"{found['events']:,} events: import {found['import_s']:.0f} s, peak {rss:.0f} MiB (limit {MAX_RSS_MB}); windows {median:.0f} ms, at most "
+          f"{slowest:.0f} ms, {max(one[1] for one in times):.0f} ms of CPU (limit {MAX_WINDOW_MS}), at most {found['rows']:,} rows per track; page {found['page_mb']:.2f} MB (limit {MAX_PAGE_MB}), "
+          f'opened in {opening}')
+    return rss <= MAX_RSS_MB and slowest <= MAX_WINDOW_MS and found['page_mb'] <= MAX_PAGE_MB and (opened is None or opened <= MAX_OPEN_S)
+
+
+ACTIONS = dict(zip(STEPS, (generate, import_trace, measure_windows, measure_page, judge)))
+
+
+def run(step, folder, options):
+    """The exit code of one step."""
+    needed = options.events * BYTES_PER_EVENT * 1.4
+    found = Measured(folder)
+    if step == 'generate' and not os.path.exists(found.trace) and shutil.disk_usage(folder).free < needed:
+        print(f'skipped, {needed / 1e9:.0f} GB of disk space needed in {folder}')
+        return 77
+    program = os.environ.get('AACO_PROGRAM', str(TOP / 'build/release/bin/aaco'))
+    try:
+        held = ACTIONS[step](found, program, {**os.environ, 'AACO_SESSIONS': found.sessions}, options)
+    except Missing as key:
+        print(f'big_trace.py: {folder} has no {key} yet: run the steps before "{step}" first ({", ".join(STEPS)})', file=sys.stderr)
+        return 2
+    return 1 if held is False else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--describe', action='store_true', help='print one line and exit')
     parser.add_argument('--events', type=int, default=int(os.environ.get('AACO_BIG_TRACE_EVENTS', 100_000_000)))
     parser.add_argument('--keep', action='store_true', help='keep the trace and its session')
+    parser.add_argument('--step', choices=STEPS, help='one part alone; needs --folder')
+    parser.add_argument('--folder', help='of the steps: the trace, its session and what was measured stay there')
+    parser.add_argument('--seconds', type=float, default=math.inf, help='of the step "generate": end after this time, to go on later')
     options = parser.parse_args()
     if options.describe:
         print(DESCRIBE)
         return 0
-    program = os.environ.get('AACO_PROGRAM', str(TOP / 'build/release/bin/aaco'))
+    if bool(options.step) != bool(options.folder):
+        parser.error('--step and --folder belong together')
+    if options.step:
+        os.makedirs(options.folder, exist_ok=True)
+        return run(options.step, options.folder, options)
     folder = tempfile.mkdtemp(prefix='aaco-big-trace-')
     try:
-        needed = options.events * BYTES_PER_EVENT * 1.4
-        if shutil.disk_usage(folder).free < needed:
-            print(f'skipped, {needed / 1e9:.0f} GB of disk space needed in {folder}')
-            return 77
-        trace, sessions = os.path.join(folder, 'big.pt.trace.json'), os.path.join(folder, 'sessions')
-        env = {**os.environ, 'AACO_SESSIONS': sessions}
-        began = time.monotonic()
-        events, span_s = write_trace(trace, options.events)
-        size = os.path.getsize(trace)
-        print(f'trace       {events:,} events, {span_s:.0f} s, {size / 1e9:.2f} GB, written in {time.monotonic() - began:.0f} s', flush=True)
-        imported = Ran([program, 'import', trace, '--quiet'], env)
-        session, seconds, rss = imported.output.strip(), imported.seconds, imported.rss_mib
-        print(f'import      {seconds:.1f} s, {imported.cpu_s:.1f} s of CPU ({events / seconds / 1e6:.2f} M events/s, {size / seconds / 1e6:.0f} MB/s), peak {rss:.0f} MiB', flush=True)
-        times, rows = ask_windows(program, session, span_s, env)
-        slowest = max(times)
-        median = sorted(times)[len(times) // 2][0]
-        for width in sorted({one[2] for one in times}):
-            worst = [max(one[i] for one in times if one[2] == width) for i in (0, 1)]
-            print(f'window      {width:12.3f} s: at most {worst[0]:.0f} ms, {worst[1]:.0f} ms of CPU')
-        page = os.path.join(folder, 'page.html')
-        paged = Ran([program, 'report', session, '--html', page], env)
-        page_mb = os.path.getsize(page) / 1e6
-        opened = open_page(page)
-        print(f'page        {page_mb:.2f} MB, written in {paged.seconds:.1f} s, peak {paged.rss_mib:.0f} MiB')
-        held = [rss <= MAX_RSS_MB, slowest[0] <= MAX_WINDOW_MS, page_mb <= MAX_PAGE_MB, opened is None or opened <= MAX_OPEN_S]
-        opening = 'not tried (no Chromium)' if opened is None else f'{opened:.2f} s (limit {MAX_OPEN_S} s)'
-        print(f'{events:,} events: import {seconds:.0f} s, peak {rss:.0f} MiB (limit {MAX_RSS_MB}); windows {median:.0f} ms, at most '
-              f'{slowest[0]:.0f} ms, {max(one[1] for one in times):.0f} ms of CPU (limit {MAX_WINDOW_MS}), at most {rows:,} rows per track; page {page_mb:.2f} MB (limit {MAX_PAGE_MB}), '
-              f'opened in {opening}')
-        return 0 if all(held) else 1
+        code = 0
+        for step in STEPS:
+            code = run(step, folder, options)
+            if code != 0:
+                break
+        return code
     finally:
         if options.keep:
             print(f'kept in {folder}')

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """Faults that the laboratory lacks: is each found, is its cause named first, and do the parts add up?
 
-  scripts/proofs/unseen_faults.py
+  scripts/proofs/unseen_faults.py [--list] [--again]
 
 Every fault is measured in three sessions beside three undisturbed ones, alternating. tests/faults_unseen/faults.c holds what is loaded
 into the measured process; the others act from outside (signals, priorities, quotas, hogs) or change the model. Nothing is tuned on them;
 every third fault is reported separately as held out. AACO_PROOF_SECONDS: seconds per session (2). AACO_UNSEEN_LOAD: processes that spin
 beside every session (0). AACO_UNSEEN_THREADS: threads of the measured process (the runtime's choice). AACO_UNSEEN_FILTER: regular
-expression of fault names. AACO_UNSEEN_KEEP: a folder to write what was measured of each fault to, as tests/faults_unseen/recorded has it.
+expression of fault names. AACO_UNSEEN_SKIP: regular expression of fault names to leave out. AACO_UNSEEN_KEEP: a folder to write what was measured of each fault to, as tests/faults_unseen/recorded has it.
+
+Each fault is written to $AACO_PROOF_OUT.json (build/proofs/unseen_faults.json) when it is judged. A second start with the same program, seconds,
+load and threads continues: faults that are judged are not measured again (--again measures all). --list prints the faults and which of
+them are done. The summary covers every fault that is done, whichever start measured it.
 """
 import ctypes
+import hashlib
 import json
 import os
 import pathlib
@@ -19,8 +24,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+
+from unseen_kinds import faults, spin
 
 DESCRIPTION = 'faults the laboratory lacks: found, cause first, parts that add up (15 min; needs a C compiler)'
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -30,122 +36,6 @@ THREADS = os.environ.get('AACO_UNSEEN_THREADS')
 LOAD = int(os.environ.get('AACO_UNSEEN_LOAD', '0'))
 SESSIONS = 3
 MODEL = 'squeezenet1.1'
-CONTENTION = {'cpu_contention'}
-PRIORITY = CONTENTION | {'priority'}  # a low priority shows as waiting beside other processes
-# The caller computes longer in the same nodes: where nothing else is recorded, "slower_execution" is what the session shows.
-COMPUTE = {'host_computing', 'compute_bound', 'slower_execution'}
-WAITING = {'host_waiting', 'cpu_contention'}
-OWN_THREADS = {'cpu_placement', 'threads'}  # threads of the run wait for each other, not for other processes
-
-
-class Fault:
-    """One fault: how it is made and the causes that are true of it."""
-
-    def __init__(self, name, causes, preload=None, strength=0.5, beside=None, prefix=(), arguments=(), cgroup=None):
-        self.name, self.causes, self.preload, self.strength = name, set(causes), preload, strength
-        self.beside, self.prefix, self.arguments, self.cgroup = beside, list(prefix), list(arguments), cgroup
-
-
-def spin(count, cpus=None, nice=0):
-    """Processes that compute, on `cpus`."""
-    def begin(_):
-        def ready():
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: ends with this script
-            if cpus is not None:
-                os.sched_setaffinity(0, cpus)
-            os.nice(nice)
-        return [subprocess.Popen(['sh', '-c', 'while :; do :; done'], preexec_fn=ready) for _ in range(count)]
-    return begin
-
-
-class Stopper:
-    """Stops a process for `stopped` of every period."""
-
-    def __init__(self, hertz, stopped):
-        self.hertz, self.stopped = hertz, stopped
-
-    def __call__(self, pid):
-        self.going = True
-        self.thread = threading.Thread(target=self.run, args=(pid,))
-        self.thread.start()
-        return [self]
-
-    def run(self, pid):
-        while self.going:
-            try:
-                os.kill(pid, signal.SIGSTOP)
-                time.sleep(self.stopped / self.hertz)
-                os.kill(pid, signal.SIGCONT)
-            except ProcessLookupError:
-                return
-            time.sleep((1 - self.stopped) / self.hertz)
-
-    def kill(self):
-        self.going = False
-        self.thread.join()
-
-    def wait(self):
-        pass
-
-
-class Renicer:
-    def __init__(self, nice):
-        self.nice = nice
-
-    def __call__(self, pid):
-        time.sleep(0.1)
-        subprocess.run(['renice', '-n', str(self.nice), '-p', str(pid)], capture_output=True, check=False)
-        return []
-
-
-def both(*parts):
-    return lambda pid: [one for part in parts for one in part(pid)]
-
-
-def faults():
-    cpus = sorted(os.sched_getaffinity(0))
-    first, everywhere = {cpus[0]}, len(cpus)
-    yield Fault('memcpy_slow', COMPUTE | {'memory_bound'}, preload='memcpy_slow', strength=100)
-    yield Fault('tlb_storm', COMPUTE | CONTENTION | {'page_faults', 'interrupts', 'memory_contention'}, preload='tlb_storm', strength=0.9)
-    yield Fault('cache_storm', CONTENTION | {'memory_contention', 'memory_bound'}, preload='cache_storm', strength=0.9)
-    yield Fault('protect_storm', CONTENTION | {'interrupts', 'page_faults', 'memory_contention'}, preload='protect_storm', strength=0.9)
-    yield Fault('fork_storm', CONTENTION | {'page_faults', 'host_computing'}, preload='fork_storm', strength=0.95)
-    yield Fault('sync_writer', CONTENTION | {'storage'}, preload='sync_writer', strength=1)
-    yield Fault('own_spinner', OWN_THREADS, preload='own_spinner', strength=1)
-    yield Fault('own_spinners', OWN_THREADS, preload='own_spinners', strength=1)
-    yield Fault('signals', COMPUTE | {'interrupts', 'host_computing'}, preload='signals', strength=2)
-    yield Fault('stops_50_hz', WAITING | {'stopped'}, beside=Stopper(50, 0.5))
-    yield Fault('stops_10_hz', WAITING | {'stopped'}, beside=Stopper(10, 0.4))
-    yield Fault('stops_2_hz', WAITING | {'stopped'}, beside=Stopper(2, 0.4))
-    yield Fault('hogs_nice_10', CONTENTION, beside=spin(4 * everywhere, nice=10))
-    yield Fault('hogs_everywhere', CONTENTION, beside=spin(2 * everywhere))
-    yield Fault('hogs_first_cpu', CONTENTION, beside=spin(2, first))
-    yield Fault('run_nice_19', PRIORITY, beside=both(Renicer(19), spin(everywhere)))
-    yield Fault('run_batch', PRIORITY, prefix=['chrt', '-b', '0', 'nice', '-n', '10'], beside=spin(everywhere))
-    yield Fault('run_idle', PRIORITY, prefix=['chrt', '-i', '0'], beside=spin(everywhere))
-    yield Fault('one_cpu', {'cpu_placement', 'threads'}, prefix=['taskset', '-c', str(cpus[0])])
-    yield Fault('one_cpu_and_hog', {'cpu_placement', 'threads'} | CONTENTION, prefix=['taskset', '-c', str(cpus[0])], beside=spin(1, first))
-    yield Fault('quota_20', {'cpu_throttling'}, cgroup=0.2)
-    yield Fault('quota_nested', {'cpu_throttling'}, cgroup=0.3)
-    yield Fault('quota_and_hog', {'cpu_throttling'} | CONTENTION, cgroup=0.25, beside=spin(2 * everywhere))
-    yield Fault('other_threads', {'threads'} | OWN_THREADS | CONTENTION, arguments=['--threads', '1' if THREADS != '1' else str(4 * everywhere)])
-    yield Fault('no_optimisation', {'graph_optimisation'}, arguments=['--graph-level', 'disabled'])
-    yield Fault('other_model', {'model'}, arguments=['--model', 'resnet18'])
-    yield Fault('basic_and_hogs', {'graph_optimisation'} | CONTENTION, arguments=['--graph-level', 'disabled'], beside=spin(everywhere))
-    yield Fault('basic_and_stops', {'graph_optimisation', 'stopped'} | WAITING, arguments=['--graph-level', 'disabled'], beside=Stopper(20, 0.4))
-    yield Fault('spinner_and_memcpy', CONTENTION | COMPUTE | OWN_THREADS, preload='own_spinner', strength=0.8, beside=spin(1))
-    yield Fault('cache_and_hogs', CONTENTION | {'memory_contention'}, preload='cache_storm', strength=0.9, beside=spin(everywhere))
-    # Everything of the run on one CPU, so that what it does beside the calls is felt with one thread too.
-    pinned = ['taskset', '-c', str(cpus[0])]
-    yield Fault('tlb_storm_one_cpu', COMPUTE | OWN_THREADS | CONTENTION | {'page_faults', 'interrupts', 'memory_contention'}, preload='tlb_storm', strength=0.9, prefix=pinned)
-    yield Fault('own_spinner_one_cpu', OWN_THREADS, preload='own_spinner', strength=1, prefix=pinned)
-    yield Fault('two_hogs_one_cpu', OWN_THREADS | CONTENTION, prefix=pinned, beside=spin(2, first))
-    yield Fault('memcpy_sleeps', WAITING, preload='memcpy_sleeps', strength=100)
-    yield Fault('calls_slow', COMPUTE, preload='clock_slow', strength=1)
-    yield Fault('calls_sleep', WAITING, preload='clock_sleeps', strength=1)
-    yield Fault('calls_touch_memory', COMPUTE | {'page_faults'}, preload='clock_faults', strength=1)
-    yield Fault('stops_and_spinners', OWN_THREADS | WAITING | {'stopped'}, preload='own_spinners', strength=1, beside=Stopper(20, 0.4))
-    yield Fault('writer_and_fork', CONTENTION | {'storage', 'page_faults'}, preload='fork_storm', strength=0.9, beside=spin(1))
 
 
 class Quota:
@@ -180,10 +70,12 @@ class Quota:
 
     def remove(self):
         for folder in (self.folder, self.folder.parent):
-            try:
-                folder.rmdir()
-            except OSError:
-                pass
+            for _ in range(20):  # a process that just ended leaves its group a moment later
+                try:
+                    folder.rmdir()
+                    break
+                except OSError:
+                    time.sleep(0.05)
 
 
 def run_session(lake, fault, library):
@@ -203,20 +95,29 @@ def run_session(lake, fault, library):
             quota = Quota(fault.cgroup)
             if quota.folder is None:
                 return None
-    hogs = spin(LOAD)(None)
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-                               preexec_fn=quota.join if quota else None)
-    beside = fault.beside(process.pid) if fault and fault.beside else []
+    def ready():
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        if quota:
+            quota.join()
+    beside = spin(LOAD)(None)
+    process = None
     try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=ready)
+        if fault and fault.beside:
+            beside += fault.beside(process.pid)
         out, err = process.communicate(timeout=120)
     except subprocess.TimeoutExpired:
         process.kill()
         out, err = process.communicate()
-    for one in beside + hogs:
-        one.kill()
-        one.wait()
-    if quota:
-        quota.remove()
+    finally:  # also when the proof is interrupted: nothing keeps spinning, no group stays
+        for one in beside:
+            one.kill()
+            one.wait()
+        if process is not None and process.poll() is None:
+            process.kill()
+            process.wait()
+        if quota:
+            quota.remove()
     if process.returncode != 0:
         print(f'  run failed ({process.returncode}): {err.strip()[:200]}', flush=True)
         return None
@@ -290,48 +191,110 @@ def summary(rows, title):
           f'cause first {share(named, found)}; parts that do not add up: {sum(row.get("adds_up") is False for row in rows)}')
 
 
+def settings():
+    """What a judged fault depends on; rows with other settings are measured again."""
+    program = hashlib.sha256(pathlib.Path(PROGRAM).read_bytes()).hexdigest()[:16]
+    return {'program': program, 'seconds': SECONDS, 'load': LOAD, 'threads': THREADS, 'sessions': SESSIONS}
+
+
+def finished(out, asked):
+    """Rows of an earlier start that count now, by fault; a fault that could not be measured is tried again."""
+    try:
+        document = json.loads(out.read_text())
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(document, dict) or document.get('settings') != asked:
+        return {}
+    return {row['fault']: row for row in document['rows'] if 'error' not in row}
+
+
+def store(out, asked, rows):
+    """Whole or not at all: an interrupted write must not lose what was measured before."""
+    new = out.with_suffix('.new')
+    new.write_text(json.dumps({'settings': asked, 'rows': rows}, indent=1))
+    new.replace(out)
+
+
+def chosen():
+    """The faults to measure on this machine, in order, and why others are left out."""
+    wanted, unwanted = re.compile(os.environ.get('AACO_UNSEEN_FILTER', '.')), os.environ.get('AACO_UNSEEN_SKIP')
+    for fault in faults(THREADS):
+        if not wanted.search(fault.name) or (unwanted and re.search(unwanted, fault.name)):
+            continue
+        if fault.prefix and shutil.which(fault.prefix[0]) is None:
+            print(f'{fault.name}: left out, {fault.prefix[0]} is not installed', flush=True)
+        elif LOAD and fault.name == 'run_idle':
+            print('run_idle: left out beside load, since an idle-priority process hardly runs then', flush=True)
+        else:
+            yield fault
+
+
+def measure(lake, fault, library):
+    """The judged row of a fault, from alternating sessions."""
+    a, b = [], []
+    for _ in range(SESSIONS):
+        a.append(run_session(lake, None, library))
+        b.append(run_session(lake, fault, library))
+    if None in a or None in b:
+        return {'fault': fault.name, 'error': 'a session could not be measured'}
+    row = judge(lake, fault, a, b)
+    if os.environ.get('AACO_UNSEEN_KEEP'):
+        keep(os.environ['AACO_UNSEEN_KEEP'], lake, fault, a, b)
+    return row
+
+
+def show(row, note=''):
+    print(f'{row["fault"]:22} {row.get("verdict", row.get("error", ""))[:60]:14} {100 * (row.get("delta_ratio") or 0):+8.1f} % '
+          f'(detectable {100 * (row.get("smallest_detectable_ratio") or 0):5.1f} %)  {", ".join(filter(None, row.get("causes", [])))}'
+          f'{"" if row.get("cause_first") or not row.get("found") else "   WRONG, true: " + "/".join(row["accepted"])}{note}', flush=True)
+
+
+def run_all(out, asked, todo, done):
+    """Measures what is not done yet, most recent state on disk after each fault; returns the rows in the order of the list."""
+    with tempfile.TemporaryDirectory(prefix='aaco-unseen-') as folder:
+        library = os.path.join(folder, 'faults.so')
+        compiler = next(filter(None, map(shutil.which, ('cc', 'gcc', 'clang'))))
+        subprocess.run([compiler, '-O2', '-shared', '-fPIC', '-o', library, str(TOP / 'tests/faults_unseen/faults.c'), '-ldl', '-lpthread'], check=True)
+        lake = os.environ.get('AACO_UNSEEN_LAKE') or os.path.join(folder, 'sessions')
+        began, measured = time.monotonic(), 0
+        remaining = sum(fault.name not in done for fault in todo)
+        for fault in todo:
+            if fault.name in done:
+                show(done[fault.name], '   (measured before)')
+                continue
+            done[fault.name] = measure(lake, fault, library)
+            measured += 1
+            left = (time.monotonic() - began) / measured * (remaining - measured)
+            show(done[fault.name], f'   [{measured} of {remaining}, {left / 60:.0f} min left]')
+            store(out, asked, list(done.values()))
+    return [done[fault.name] for fault in faults(THREADS) if fault.name in done]
+
+
 def main():
     if sys.argv[1:] in (['--describe'], ['--help'], ['-h']):
         print(DESCRIPTION if sys.argv[1] == '--describe' else f'unseen_faults.py: {__doc__.strip()}')
         return 0
-    compiler = shutil.which('cc') or shutil.which('gcc') or shutil.which('clang')
-    if compiler is None:
+    if set(sys.argv[1:]) - {'--list', '--again'}:
+        print(f'unseen_faults.py: unknown arguments {sys.argv[1:]} (see --help)', file=sys.stderr)
+        return 2
+    if not any(map(shutil.which, ('cc', 'gcc', 'clang'))):
         print('skipped, no C compiler')
         return 77
-    wanted = re.compile(os.environ.get('AACO_UNSEEN_FILTER', '.'))
     out = pathlib.Path(os.environ.get('AACO_PROOF_OUT', TOP / 'build/proofs/unseen_faults')).with_suffix('.json')
     out.parent.mkdir(parents=True, exist_ok=True)
-    rows = []
-    with tempfile.TemporaryDirectory(prefix='aaco-unseen-') as folder:
-        library = os.path.join(folder, 'faults.so')
-        subprocess.run([compiler, '-O2', '-shared', '-fPIC', '-o', library, str(TOP / 'tests/faults_unseen/faults.c'), '-ldl', '-lpthread'], check=True)
-        lake = os.environ.get('AACO_UNSEEN_LAKE') or os.path.join(folder, 'sessions')
-        for fault in faults():
-            if not wanted.search(fault.name):
-                continue
-            if fault.prefix and shutil.which(fault.prefix[0]) is None:
-                continue
-            if LOAD and fault.name == 'run_idle':
-                print('run_idle: left out beside load, since an idle-priority process hardly runs then', flush=True)
-                continue
-            a, b = [], []
-            for _ in range(SESSIONS):
-                a.append(run_session(lake, None, library))
-                b.append(run_session(lake, fault, library))
-            if None in a or None in b:
-                rows.append({'fault': fault.name, 'error': 'a session could not be measured'})
-            else:
-                rows.append(judge(lake, fault, a, b))
-                if os.environ.get('AACO_UNSEEN_KEEP'):
-                    keep(os.environ['AACO_UNSEEN_KEEP'], lake, fault, a, b)
-            row = rows[-1]
-            print(f'{row["fault"]:22} {row.get("verdict", row.get("error", ""))[:60]:14} {100 * (row.get("delta_ratio") or 0):+8.1f} % '
-                  f'(detectable {100 * (row.get("smallest_detectable_ratio") or 0):5.1f} %)  {", ".join(filter(None, row.get("causes", [])))}'
-                  f'{"" if row.get("cause_first") or not row.get("found") else "   WRONG, true: " + "/".join(row["accepted"])}', flush=True)
-            out.write_text(json.dumps(rows, indent=1))
+    asked = settings()
+    done = {} if '--again' in sys.argv else finished(out, asked)
+    todo = list(chosen())
+    if '--list' in sys.argv:
+        for fault in todo:
+            print(f'{fault.name:22} {"done" if fault.name in done else "to do"}')
+        return 0
+    print(f'{len(todo)} faults, {sum(fault.name in done for fault in todo)} done before; load of the machine now {os.getloadavg()[0]:.1f}', flush=True)
+    rows = run_all(out, asked, todo, done)
+    place = {fault.name: at for at, fault in enumerate(faults(THREADS))}  # held out by the place in the list, whichever start measured it
     good = [row for row in rows if 'error' not in row]
-    summary([row for at, row in enumerate(good) if at % 3 != 2], 'seen while writing')
-    summary([row for at, row in enumerate(good) if at % 3 == 2], 'held out')
+    summary([row for row in good if place[row['fault']] % 3 != 2], 'seen while writing')
+    summary([row for row in good if place[row['fault']] % 3 == 2], 'held out')
     summary(good, 'all')
     return 0
 

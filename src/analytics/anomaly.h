@@ -41,6 +41,10 @@ struct Thresholds {
 std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, const Thresholds& thresholds = {},
                                    std::string_view unit = "iteration");
 
+// Requests of a load, by when they were due: those that were due after the first of all ended. The ones before found a server
+// that others did not load yet, so that a closed loop beyond the server's capacity begins with a level of its own.
+std::vector<trace::IterationRow> after_filling(std::vector<trace::IterationRow> requests);
+
 // Blocks of the measuring loop in which a kernel counter (waits, faults, switches, interrupts ...) stands out from the
 // other blocks; needs five.
 std::vector<Anomaly> of_blocks(std::span<const trace::LoopBlockRow> rows, const trace::NameTable& names,
@@ -53,7 +57,8 @@ struct Execution {
 };
 // Executions far slower than others of the same name, the costliest first, at most `most`. Slow ones that come back at one
 // distance are another problem size, and those of a kernel that cost less than a ten thousandth of all executions are too small
-// to matter: none. Executions in order of start.
+// to matter: none. Of fewer than twelve only the first, where it takes ten times as long as each later one and 1 ms more.
+// Executions in order of start.
 std::vector<Anomaly> of_executions(std::span<const Execution> executions, const trace::NameTable& names, std::size_t most,
                                    const Thresholds& thresholds = {});
 

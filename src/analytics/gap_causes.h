@@ -57,7 +57,7 @@ class CauseBook {
     CauseIndex first_use = 0, launch = 0, launch_latency = 0, device_latency = 0, graph_launch = 0, synchronisation = 0,
                synchronous_copy = 0, cpu_contention = 0, disk = 0, sleep = 0, python = 0, unknown = 0, lock = 0, queue_full = 0,
                blocked_launch = 0, framework = 0, host_code = 0, host_operator = 0, start_up = 0, allocation = 0,
-               first_allocation = 0, collective_launch = 0, library_initialisation = 0;
+               first_allocation = 0, collective_launch = 0, library_initialisation = 0, model_loading = 0, weight_streaming = 0;
   };
   [[nodiscard]] const Own& own() const { return own_; }
 

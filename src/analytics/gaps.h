@@ -190,6 +190,7 @@ class GapExplainer {
   bool name_unlinked(const Gap& gap, Explained& out) const;
   trace::NameId chain_of(const std::vector<const Call*>& frames);
   void remember_launch(const trace::ApiCallRow& row);
+  bool streams_weights(std::int32_t rank);
   [[nodiscard]] const Call* evidence_of(const Gap& gap, std::int64_t thread_id, const HostShare& share) const;
 
   trace::NameTable& names_;
@@ -208,6 +209,13 @@ class GapExplainer {
   using Place = std::pair<std::int32_t, std::int64_t>;       // rank, thread
   std::map<Place, std::deque<std::int64_t>> launch_starts_;  // the newest
   std::pair<Place, std::deque<std::int64_t>*> last_launches_{{-1, -1}, nullptr};
+  struct Loads {
+    std::int64_t launch_count = 0;                 // so far
+    std::optional<std::int64_t> launches_at_load;  // at the end of the newest gap in which weights were loaded
+    std::int64_t round_count = 0;                  // gaps that loaded weights after computations on the weights before
+  };
+  std::map<std::int32_t, Loads> loads_;                             // by rank
+  Loads* last_loads_ = nullptr;                                     // of the rank of last_launches_
   std::set<std::pair<std::int32_t, std::int64_t>> first_launches_;  // long ones: rank and start
   std::vector<Call> calls_;
   std::size_t sweep_at_ = 4096;  // calls

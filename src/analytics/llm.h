@@ -77,8 +77,9 @@ struct Load {
   // The whole load: from the first request due to the last end.
   double duration_s = 0;
   Rates rates;
-  // The steady state: from the first end (the ramp is over) to the last time that a request was due (the drain begins). Empty
-  // where less than a third of the load is steady.
+  std::int64_t in_ramp = 0;  // requests that were due within the ramp
+  // The steady state: from the first end and the end of the ramp to the last time that a request was due (the drain begins).
+  // Empty where less than a third of the load is steady.
   std::optional<double> steady_s;
   std::optional<Rates> steady;
   double offered_per_second = 0;
@@ -90,19 +91,20 @@ struct Load {
   std::optional<double> goodput_per_second, good_ratio;  // requests that keep the SLO; failures keep none
 };
 
-// Most answers of several chunks came in one piece: they were held back, by the server or by something before it, until they were
-// whole. Their first tokens are not those of the server, and no time per token is known.
+// Most answers of several chunks were read in one piece: they were held back, by the server or by something before it, until they
+// were whole, or their tokens followed each other faster than reads do. No time per token is known.
 bool is_buffered(const Load& load);
-inline constexpr double kBuffered = 0.9;  // of the responses with several chunks
+inline constexpr double kBuffered = 0.5;  // of the responses with several chunks: the median time per token would be 0
 inline constexpr std::int64_t kFewestBuffered = 5;
 
-// Rows of one load level, of phase measure.
+// Rows of one load level, of phase measure. `ramp_ns`: within it the rate rose on purpose; the steady state begins after it, and
+// the rate that was due is the one after it.
 Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
-                  const trace::NameTable& names, const Slo& slo);
+                  const trace::NameTable& names, const Slo& slo, std::int64_t ramp_ns = 0);
 
 // The levels in the order in which they ran. Chunks belong to the level of their request.
 std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
-                                const trace::NameTable& names, const Slo& slo);
+                                const trace::NameTable& names, const Slo& slo, std::int64_t ramp_ns = 0);
 
 // The client's own state within a level.
 struct OwnState {

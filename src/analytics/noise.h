@@ -80,8 +80,8 @@ inline constexpr std::int64_t kFewestLeft = 20;  // iterations: minimum left aft
 // Whether enough iterations remain without the disturbed ones.
 bool can_drop(const Account& account);
 // "12 of 80 blocks (15.0 % of the iterations) were affected by external load: run-queue wait (9), ...; median 3.2 ms with
-// them, 3.1 ms without"
-std::string to_text(const Account& account, const NoiseBook& book);
+// them, 3.1 ms without"; `calls` is what the iterations are called.
+std::string to_text(const Account& account, const NoiseBook& book, std::string_view calls = "iterations");
 core::Json to_json(const Account& account, std::span<const Mark> marks, const NoiseBook& book);
 
 }  // namespace aaco::analytics::noise

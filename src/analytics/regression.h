@@ -14,9 +14,10 @@ namespace aaco::analytics::regression {
 
 // One session's data for a metric: a series if available, otherwise a value.
 struct SessionSample {
-  std::vector<double> series;           // in the order measured
-  std::optional<double> value;          // if there is no series
-  std::optional<stats::Interval> ci95;  // of the value
+  std::vector<double> series;                         // in the order measured
+  std::optional<double> value;                        // if there is no series
+  std::optional<stats::Interval> ci95;                // of the value
+  std::optional<std::int64_t> trials = std::nullopt;  // where the value is the share of so many that succeeded
 };
 
 enum class Better : std::uint8_t { lower, higher, neither };

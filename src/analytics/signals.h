@@ -77,6 +77,7 @@ struct CallAccount {
   std::optional<double>
       elsewhere_cpu_ns;  // of other processes on the CPUs that the run may not use: they share caches and memory
   std::optional<double> interrupts, steal_ns, iowait_ns, stops;
+  std::optional<double> io_some_ns;          // while a task of the machine was stalled for I/O (kernel's PSI)
   std::optional<double> freezes, frozen_ns;  // of the control group; account_of() does not know them, count_freezes() adds them
 };
 // process.freezes_count and process.frozen_ns of the session, per call.

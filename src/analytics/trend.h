@@ -65,6 +65,10 @@ struct Break {
   std::optional<double> latest;  // empty: not exceeded at the slowest slope of the interval
 };
 
+// The Bayesian detector learns its scale from as many, and the ranks of fewer, in two parts whose border was searched for, differ
+// by chance too often.
+inline constexpr std::size_t kFewestForSteps = 10;
+
 // Values that go back and forth between two levels by chance: where they are is no change of level.
 struct Alternation {
   double low = 0, high = 0;
@@ -75,10 +79,11 @@ struct Trend {
   bool in_days = false;  // x is days; else points
   std::optional<Alternation> alternation;
   std::vector<Step> steps;
-  std::size_t stretch_start = 0;  // the last segment: from the last step (or before the slope's steps)
-  double level = 0;               // current level: the end of the line with a drift, otherwise the segment's median
-  std::optional<Drift> drift;     // needs 8 observations in a segment
-  std::optional<Forecast> forecast;
+  std::size_t stretch_start = 0;     // the last segment: from the last step (or before the slope's steps)
+  double level = 0;                  // current level: the end of the line with a drift, otherwise the segment's median
+  std::optional<Drift> drift;        // needs 8 observations in a segment
+  bool tells_steps = true;           // false: too few observations (kFewestForSteps) to tell a step from chance
+  std::optional<Forecast> forecast;  // empty where a step cannot be told
   std::optional<Break> breaks;
   double recent_change_probability = 0;  // Bayesian: of a change within the last 5 observations
   std::vector<std::string> alarms;       // one sentence each; empty: no alarm

@@ -174,7 +174,14 @@ std::string format_confidence(double ratio) {
   return fmt::format("{:.0f} %", ratio * 100);
 }
 
-std::string format_signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + format_percent(ratio); }
+std::string format_signed_percent(double ratio) {
+  constexpr double kTimes = 9;  // a change from which on the ratio of the two values is easier to read
+  if (ratio >= kTimes && std::isfinite(ratio)) {
+    const double times = ratio + 1;
+    return times < 1e6 ? fmt::format("{:.{}f} times", times, times < 99.95 ? 1 : 0) : fmt::format("{:.3g} times", times);
+  }
+  return (ratio > 0 ? "+" : "") + format_percent(ratio);
+}
 
 std::string format_signed_duration(double ns) { return (ns < 0 ? "-" : "+") + format_duration(std::abs(ns)); }
 

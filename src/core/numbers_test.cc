@@ -104,6 +104,9 @@ TEST(Format, ConfidenceNeverRoundsToCertainty) {
 TEST(Format, SignedPercent) {
   EXPECT_EQ(format_signed_percent(0.1234), "+12.3 %");
   EXPECT_EQ(format_signed_percent(-0.1234), "-12.3 %");
+  EXPECT_EQ(format_signed_percent(8.99), "+899 %");
+  EXPECT_EQ(format_signed_percent(9), "10.0 times");
+  EXPECT_EQ(format_signed_percent(505.15), "506 times");
 }
 TEST(Format, SignedDuration) {
   EXPECT_EQ(format_signed_duration(1500), "+1.50 \u00B5s");

@@ -43,6 +43,7 @@ const std::vector<FactRule>& fact_rules() {
       {"runtime.name", Severity::changed, "different runtime"},
       {"provider", Severity::changed, "different execution provider"},
       {"device", Severity::hard, "different device"},
+      {"job.ranks", Severity::changed, "different number of ranks of the job"},
       {"threads.intra", Severity::changed, "different number of intra-op threads"},
       {"threads.inter", Severity::changed, "different number of inter-op threads"},
       {"graph_level", Severity::changed, "different graph optimisation level"},

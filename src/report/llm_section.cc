@@ -35,6 +35,7 @@ Json to_json(const Llm::SlowRequest& slow) {
   Json chunks = Json::array();
   for (const double time : slow.chunk_ns) chunks.push(time);
   if (!slow.chunk_ns.empty()) out.set("chunk_ns", std::move(chunks));
+  if (slow.resent > 0) out.set("resent", slow.resent);
   if (!slow.cause.empty()) out.set("cause", slow.cause);
   return out;
 }

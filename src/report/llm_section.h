@@ -37,7 +37,8 @@ struct Llm {
     std::int64_t request = 0;
     std::string load;
     double e2el_ns = 0;
-    double client_queue_ns = 0;            // until it was sent
+    double client_queue_ns = 0;            // until it was sent, with failed attempts for the last time
+    std::int64_t resent = 0;               // failed attempts before
     std::optional<double> first_token_ns;  // from the send to the first token
     std::optional<double> longest_gap_ns;  // between two chunks
     std::optional<std::int64_t> output_tokens;

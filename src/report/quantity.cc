@@ -149,9 +149,12 @@ std::string typographic(std::string text) {
   return core::replace_all(std::move(text), " \u2013 -", " \u2013 \u2212");
 }
 
+constexpr double kWidestHalf = 1;  // beyond it a share of the value says nothing that the interval does not
+
 std::string half_width_text(const trace::MetricValue& metric) {
   if (!metric.ci95 || metric.value == 0) return {};
-  return " +/- " + format_quantity((metric.ci95->high - metric.ci95->low) / 2 / std::abs(metric.value), "ratio");
+  const double half = (metric.ci95->high - metric.ci95->low) / 2 / std::abs(metric.value);
+  return half > kWidestHalf ? std::string() : " +/- " + format_quantity(half, "ratio");
 }
 
 std::string format_estimate(double ratio) {
@@ -182,6 +185,10 @@ std::string metric_title(const ReportModel& model, std::string_view id) {
     if (i == 0 || (starts_word && quantile)) title[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[i])));
   }
   return title;
+}
+
+std::string_view call_of(const ReportModel& model) {
+  return model.sections.llm ? "request" : model.sections.decoder ? "generation" : "iteration";
 }
 
 std::string report_title(const ReportModel& model) {

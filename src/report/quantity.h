@@ -31,7 +31,7 @@ std::string format_estimate(double ratio);
 // "12 % of the device span (0 to 15 %)": an expected gain, what it is of, and its interval.
 std::string gain_text(double ratio, std::string_view of, const std::optional<trace::Interval>& interval);
 // " +/- 0.18 %": the half width of the 95 % interval relative to the value, which is what +/- means everywhere; empty without an
-// interval, and of 0.
+// interval, of 0, and where it is above the value.
 std::string half_width_text(const trace::MetricValue& metric);
 // "1.50 us" anywhere in a text as "1.50 \u00B5s"; so are uJ and uW.
 std::string with_micro_signs(std::string text);
@@ -45,5 +45,7 @@ std::string group_digits(double value, int decimals);
 std::string metric_title(const ReportModel& model, std::string_view id);
 // What ran, short: model.title, else made from session.outcome, else the session's kind and id.
 std::string report_title(const ReportModel& model);
+// What one point of the latency is called: "request", "generation" or "iteration".
+std::string_view call_of(const ReportModel& model);
 
 }  // namespace aaco::report

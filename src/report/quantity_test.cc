@@ -56,6 +56,9 @@ TEST(HalfWidth, IsHalfOfTheIntervalWhereverTheValueIs) {
   EXPECT_EQ(half_width_text({"latency.p50_ns", -100, "ns", trace::Interval{-105, -95}, {}}), " +/- 5.00 %");
 }
 TEST(HalfWidth, NoneWithoutAnInterval) { EXPECT_EQ(half_width_text({"latency.p50_ns", 100, "ns", {}, {}}), ""); }
+TEST(HalfWidth, NoneAboveTheValue) {
+  EXPECT_EQ(half_width_text({"llm.ttft_p50_ns", 22, "ns", trace::Interval{20, 1000}, {}}), "");
+}
 TEST(HalfWidth, NoneOfZero) { EXPECT_EQ(half_width_text({"a", 0, "ns", trace::Interval{-1, 1}, {}}), ""); }
 TEST(Typographic, PlusMinus) { EXPECT_EQ(typographic(" +/- 5.00 %"), " \u00B1 5.00 %"); }
 TEST(MicroSigns, AfterNumbersOnly) {

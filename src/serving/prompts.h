@@ -35,6 +35,7 @@ struct Prompt {
   std::int64_t prompt_tokens = 0;  // as planned; the server's count is in its usage
   std::optional<std::int64_t> output_tokens;
   std::optional<std::int64_t> offset_ns;  // of a replay
+  bool without_output = false;            // of a replay: the trace has no output token; one is asked for
   std::int64_t conversation = 0;
 };
 

@@ -35,6 +35,8 @@ TEST(Replay, BurstGpt) {
       "log\n45,ChatGPT,10,0,10,API log\n");
   EXPECT_EQ(prompts[1].offset_ns, 40'000'000'000);
   EXPECT_EQ(prompts[1].output_tokens, 1);
+  EXPECT_TRUE(prompts[1].without_output);
+  EXPECT_FALSE(prompts[0].without_output);
 }
 TEST(Replay, MooncakeSharesPrefixes) {
   const auto prompts = replay(

@@ -150,6 +150,7 @@ core::Result<std::vector<Prompt>> parse_replay(std::string_view text, std::uint6
                        .prompt_tokens = arrival.prompt_tokens,
                        .output_tokens = std::max<std::int64_t>(1, arrival.output_tokens),
                        .offset_ns = arrival.time_ns - arrivals.front().time_ns,
+                       .without_output = arrival.output_tokens == 0,
                        .conversation = static_cast<std::int64_t>(prompts.size())});
   return prompts;
 }

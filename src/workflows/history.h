@@ -35,7 +35,7 @@ struct HistorySeries {
   std::optional<bool> lower_is_better;
   std::vector<HistoryPoint> points;  // oldest first
   std::optional<analytics::trend::Trend> trend;
-  std::string reason;  // why there is none
+  std::string reason;  // why there is none, or why it cannot tell a step
 };
 
 struct HistoryOutcome {

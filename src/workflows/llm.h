@@ -13,9 +13,10 @@ namespace aaco::workflows {
 
 struct LlmOutcome {
   SessionOutcome session;
-  bool all_failed = false;  // no measured request has a complete answer
-  std::string failure;      // then: what the server said
-  std::string definitions;  // a table of the figures as other tools define them, where it was asked for
+  bool all_failed = false;     // no measured request has a complete answer, although nobody ended them
+  bool all_cancelled = false;  // --cancel-after or the user ended them all, as asked
+  std::string failure;         // without a complete answer: what the server said, or what happened
+  std::string definitions;     // a table of the figures as other tools define them, where it was asked for
 };
 
 // Measures a server and stores the session. Fails with invalid_argument on a request that is wrong, and otherwise where the

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "collectors/sampling_loop.h"
@@ -9,6 +10,10 @@
 #include "trace/sink.h"
 
 namespace aaco::workflows {
+
+// Against missed deadlines: of use cases with an option for the period, and of those without.
+inline constexpr std::string_view kLongerPeriod = "increase --telemetry-period";
+inline constexpr std::string_view kFreeCpu = "free a CPU for AACO, or pass --no-telemetry";
 
 // The collectors of a session as something a measuring loop can switch.
 class Telemetry final : public runner::Instrument {
@@ -22,7 +27,8 @@ class Telemetry final : public runner::Instrument {
   // Hands over what was sampled so far: bounds the memory of a long recording.
   void drain(trace::Sink& sink) { loop_.drain(sink); }
   // Ends sampling: rows go to `sink`; accounts and warnings (what could not be observed, and the remedy) into the manifest.
-  void finish(trace::Sink& sink, trace::SessionManifest& manifest);
+  // `late_remedy`: what helps against missed deadlines.
+  void finish(trace::Sink& sink, trace::SessionManifest& manifest, std::string_view late_remedy);
 
  private:
   collectors::SamplingLoop loop_;

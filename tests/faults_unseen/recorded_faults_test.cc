@@ -43,6 +43,7 @@ const std::map<std::string, Member>& members() {
                                                     {"steal_ns", &LoopBlockRow::steal_ns},
                                                     {"iowait_ns", &LoopBlockRow::iowait_ns},
                                                     {"interrupts", &LoopBlockRow::interrupts},
+                                                    {"io_some_ns", &LoopBlockRow::io_some_ns},
                                                     {"stops", &LoopBlockRow::stops}};
   return all;
 }

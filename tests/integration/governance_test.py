@@ -251,6 +251,16 @@ class Sla(Governed):
     def test_unmeasured_metric_is_undecided(self): self.assertEqual(self.check(['metric: energy.gpu_joules, max: 5']).code, 4)
     def test_rule_for_another_model(self): self.assertEqual(self.check(['metric: p50, max: 1ns, where: {model: vgg16}']).code, 4)
     def test_invalid_rules(self): self.refused(self.check(['metric: p50']), 3, 'sla.yaml:3', 'no limit')
+    def test_example_of_the_help_is_valid(self):
+        lines = self.aaco('sla', 'check', '--help').output.splitlines()
+        begin = lines.index('A rules file:') + 1
+        example = lines[begin:lines.index('', begin)]
+        rules = self.folder / 'example.yaml'
+        rules.write_text('\n'.join(line.removeprefix('  ') for line in example) + '\n')
+        self.assertIn('where: {model: resnet50}', rules.read_text())
+        checked = self.aaco('sla', 'check', '--rules', rules, '--no-alert', 'tag:new')
+        self.assertEqual(checked.code, 4, f'no rule is for this model: {checked}')
+
     def test_no_rules(self): self.refused(self.aaco('sla', 'check', '--rules', 'none.yaml'), 3, 'none.yaml')
 
 

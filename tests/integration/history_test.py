@@ -125,6 +125,12 @@ class Files(program.ProgramTest):
         self.assertEqual((series['account']['read'], series['account']['kept']), (9, 7))
 
     def test_a_constant_series(self): self.assertEqual(self.one([5] * 50)['trend']['alarms'], [])
+    def test_eight_values_tell_no_step(self):
+        path = self.write('numbers.json', json.dumps([10, 10.1, 9.9, 10.02, 15, 15.1, 14.9, 15.03]))
+        text = self.aaco('history', '--from', path, '--better', 'lower').output
+        self.assertIn('undecided: 8 values cannot tell a step', text)
+        self.assertNotIn('no alarms', text)
+        self.assertNotIn('forecast', text)
     def test_too_few_values(self): self.assertIn('6', self.one([1, 2, 3])['reason'])
     def test_no_such_series(self): self.refused(self.aaco('history', 'BM_srt', '--from', self.write('d.js', tracker([1] * 9))), 3, 'BM_sort/8')
     def test_no_such_file(self): self.refused(self.aaco('history', '--from', 'none.csv'), 3, 'none.csv')

@@ -2,6 +2,7 @@
 import json
 import time
 import unittest
+import unittest.mock
 
 from llm_server import LlmTest
 
@@ -27,6 +28,10 @@ class Refused(LlmTest):
 
     def test_no_server(self): self.refused(self.aaco('llm', '--url', 'http://127.0.0.1:1/v1'), 3, 'cannot connect')
     def test_wrong_path(self): self.refused(self.llm('nothing'), 3, '404', '--model')
+    def test_server_that_does_not_stream(self): self.refused(self.llm('whole'), 3, 'application/json', 'does not stream')
+    def test_missing_proxy(self):
+        with unittest.mock.patch.dict('os.environ', {'http_proxy': 'http://127.0.0.1:1', 'no_proxy': ''}):
+            self.refused(self.llm('plain'), 3, 'cannot connect to the proxy', 'http_proxy')
     def test_html(self): self.refused(self.llm('html', '--model', 'x'), 3, 'html')
     def test_model_list_is_html(self): self.refused(self.llm('html'), 3, 'cannot list the models', 'HTML instead of a list of models', '/v1')
     def test_model_list_that_never_comes(self):
@@ -45,7 +50,7 @@ class Refused(LlmTest):
     def test_server_that_never_answers(self): self.refused(self.llm('never', '--timeout', '300ms'), 3, 'no complete response within')
     def test_not_http(self): self.refused(self.llm('garbage', '--model', 'x'), 3, 'not http/1.1')
     def test_tls_refused(self): self.refused(self.aaco('llm', '--url', f'https://127.0.0.1:{self.port}/v1', '--model', 'x', '--timeout', '500ms'), 3, 'first request failed')
-    def test_tls_refused_while_listing_models(self): self.refused(self.aaco('llm', '--url', f'https://127.0.0.1:{self.port}/v1', '--timeout', '500ms'), 3, 'cannot list the models')
+    def test_tls_refused_while_listing_models(self): self.refused(self.aaco('llm', '--url', f'https://127.0.0.1:{self.port}/v1', '--timeout', '500ms'), 3, 'cannot list the models', 'tls')
     def test_cap_without_a_schedule(self): self.refused(self.llm('plain', '--max-open', 2), 2, '--max-open requires')
     def test_not_a_url(self): self.refused(self.aaco('llm', '--url', 'localhost:8000'), 2, 'not a valid http(s) url')
     def test_url_is_required(self): self.refused(self.aaco('llm'), 2, '--url')

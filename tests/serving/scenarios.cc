@@ -246,6 +246,7 @@ const Named kScenarios[] = {
        tokens(peer);
        finish(peer);
      }},
+    {"whole", [](Peer& peer) { status(peer, "200 OK", "application/json", "{}"); }},
     {"no_done",
      [](Peer& peer) {
        peer.stream_header();

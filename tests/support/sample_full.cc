@@ -131,7 +131,7 @@ void add_sections(report::Sections& sections) {
                  {"requests waited in the server's queue"},
                  3,
                  {{"prefill of other requests", 3}}}};
-  llm.slow = {{17, "concurrency 4", 5e9, 1e6, 2e9, 3e8, 128, {1e6, 2e6}, "wait for a CPU at the server"}};
+  llm.slow = {{17, "concurrency 4", 5e9, 1e6, 1, 2e9, 3e8, 128, {1e6, 2e6}, "wait for a CPU at the server"}};
   sections.llm = std::move(llm);
   report::Decoder decoder{"prefill 10 ms, decode 1 ms per token", "Optimum layout", {}, {}, {}, {}};
   const report::Decoder::Value measured{1e6, trace::Interval{9e5, 1.1e6}};

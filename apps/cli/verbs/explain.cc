@@ -98,12 +98,17 @@ std::vector<Anomalies> groups_of(const Anomalies& all) {
 std::string sentence_of(const Anomalies& group) {
   const auto& first = group.front();
   if (first.kind != analytics::anomaly::Kind::execution) return first.text;
+  const std::string name = report::names_for({first.subject}, kLongestName).front();
+  if (group.size() == 1) {
+    std::string text = first.text;
+    const auto place = text.find(first.subject);
+    return place == std::string::npos ? text : text.replace(place, first.subject.size(), name);
+  }
   const auto [least, most] =
       std::minmax_element(group.begin(), group.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
   const std::string took = core::format_duration(least->value);
-  return fmt::format("{}{} took {}{} instead of {}", report::names_for({first.subject}, kLongestName).front(),
-                     group.size() > 1 ? fmt::format(": {} executions", group.size()) : "", took,
-                     group.size() > 1 ? " to " + core::format_duration(most->value) : "", core::format_duration(first.expected));
+  return fmt::format("{}: {} executions took {} to {} instead of {}", name, group.size(), took,
+                     core::format_duration(most->value), core::format_duration(first.expected));
 }
 
 void print_load(const Context& context, const workflows::Explanation& explanation) {

@@ -106,7 +106,8 @@ void print_trend(const Context& context, const workflows::HistorySeries& series)
                               report::format_quantity(trend.forecast->interval.low, series.unit),
                               report::format_quantity(trend.forecast->interval.high, series.unit)));
   if (trend.breaks) context.print("  ! " + trend.alarms.back() + "\n");
-  if (trend.alarms.empty()) context.print("  no alarms\n");
+  if (trend.alarms.empty() && trend.tells_steps) context.print("  no alarms\n");
+  if (!trend.tells_steps) context.print("  undecided: " + series.reason + "\n");
 }
 
 void print_series(const Context& context, const workflows::HistorySeries& series, bool chart) {
@@ -125,16 +126,17 @@ void print_series(const Context& context, const workflows::HistorySeries& series
 
 void print_outcome(const Context& context, const workflows::HistoryOutcome& outcome) {
   const bool charts = outcome.series.size() <= kMaxCharts;
-  std::size_t quiet = 0;
+  std::size_t quiet = 0, undecided = 0;
   for (const auto& series : outcome.series) {
     const bool alarmed = series.trend && !series.trend->alarms.empty();
     if (!charts && !alarmed) {
-      ++quiet;
+      ++(series.trend && series.trend->tells_steps ? quiet : undecided);
       continue;
     }
     print_series(context, series, charts);
   }
   if (quiet > 0) context.print(fmt::format("{} other series: no alarms\n", quiet));
+  if (undecided > 0) context.print(fmt::format("{} other series: undecided, too few values\n", undecided));
   for (const auto& [why, count] : outcome.account.dropped) context.note(fmt::format("skipped: {} ({})", count, why));
   for (const auto& note : outcome.notes) context.note("note: " + note);
 }

@@ -11,11 +11,11 @@ import json
 import random
 
 HOST = 'host'
-CLASS_OF = {'launch': 'launch', 'launch-latency': 'launch', 'synchronous-copy': 'transfer', 'first-use': 'warmup', 'jit-compilation': 'warmup',
+CLASS_OF = {'launch': 'launch', 'graph-launch': 'launch', 'launch-latency': 'launch', 'synchronous-copy': 'transfer', 'first-use': 'warmup', 'jit-compilation': 'warmup',
             'library-initialisation': 'warmup', 'device-latency': 'cannot-tell'}
 # Other words for the same moment: a metric sent to its server is logging, by the frame around the socket.
 NEAR = {'python': ['framework', 'host-code', 'optimiser-host'], 'framework': ['python', 'launch'], 'host-code': ['python'], 'launch': ['framework'], 'synchronous-copy': ['host', 'synchronisation'],
-        'lock': ['synchronisation', 'data-loading'], 'device-latency': ['launch-latency', 'launch', 'cannot-tell'], 'recv_into': ['logging']}
+        'graph-launch': ['launch'], 'lock': ['synchronisation', 'data-loading', 'host-code'], 'device-latency': ['launch-latency', 'launch', 'cannot-tell'], 'recv_into': ['logging']}
 LEAST_GAP_US = 100.0
 
 
@@ -97,7 +97,7 @@ class Thread:
 
     def replay(self, kernels, stream=7, call_us=12.0):
         begin = self.now
-        correlation = self.call(self.rank.api + 'GraphLaunch', call_us)
+        correlation = self.call(self.rank.api + 'GraphLaunch', call_us, 'graph-launch')
         for kernel, us in kernels:
             self.rank.work('kernel', kernel, us, stream, begin, self, 3.0, correlation, {})
 

@@ -19,6 +19,8 @@ constexpr std::int64_t kMinIterations = 12;
 constexpr double kMinDeviationRatio = 0.02;  // of the median: a series steadier than this is not told to be unsteady
 constexpr std::int64_t kSameSpike = 3;       // iterations between two slow ones that still belong together
 constexpr double kMinExtraRatio = 1e-4;  // of the time of all executions: slow ones of a kernel that cost less matter to nobody
+constexpr double kFirstFactor = 10;      // times the slowest later execution, from which on a first one of a few is told
+constexpr double kMinFirstNs = 1e6;      // that it takes longer
 constexpr double kLevelRatio = 0.1;      // a change of level below this share is no anomaly
 
 struct Normal {
@@ -127,6 +129,13 @@ std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, co
   return out;
 }
 
+std::vector<trace::IterationRow> after_filling(std::vector<trace::IterationRow> requests) {
+  std::int64_t first_end = INT64_MAX;
+  for (const auto& row : requests) first_end = std::min(first_end, row.start_ns + row.duration_ns);
+  std::erase_if(requests, [&](const auto& row) { return row.start_ns < first_end; });
+  return requests;
+}
+
 std::vector<Anomaly> of_blocks(std::span<const trace::LoopBlockRow> rows, const trace::NameTable& names,
                                const Thresholds& thresholds) {
   std::vector<const trace::LoopBlockRow*> blocks;
@@ -156,6 +165,32 @@ std::vector<Anomaly> of_blocks(std::span<const trace::LoopBlockRow> rows, const 
   return out;
 }
 
+namespace {
+
+// Of fewer executions than have a typical one: the first, where it takes many times as long as each later one (loading code,
+// memory touched first). Empty: it does not.
+std::optional<Anomaly> first_of_few(const std::string& name, const std::vector<const Execution*>& list, double all_ns) {
+  if (list.size() < 2) return std::nullopt;
+  std::vector<double> later;
+  for (std::size_t i = 1; i < list.size(); ++i) later.push_back(static_cast<double>(list[i]->duration_ns));
+  const double first = static_cast<double>(list.front()->duration_ns), longest = *std::max_element(later.begin(), later.end());
+  const double extra_ns = first - longest;
+  if (longest <= 0 || first < kFirstFactor * longest || extra_ns < kMinFirstNs || extra_ns < kMinExtraRatio * all_ns)
+    return std::nullopt;
+  const Normal normal = normal_of(later);
+  return Anomaly{Kind::execution,
+                 name,
+                 first,
+                 normal.median,
+                 deviations_of(first, normal),
+                 list.front()->start_ns,
+                 list.front()->start_ns + list.front()->duration_ns,
+                 fmt::format("the first execution of {} took {}, the {} after it at most {}", name, core::format_duration(first),
+                             later.size() == 1 ? "one" : std::to_string(later.size()), core::format_duration(longest))};
+}
+
+}  // namespace
+
 std::vector<Anomaly> of_executions(std::span<const Execution> executions, const trace::NameTable& names, std::size_t most,
                                    const Thresholds& thresholds) {
   std::map<std::uint32_t, std::vector<const Execution*>> by_name;
@@ -164,7 +199,10 @@ std::vector<Anomaly> of_executions(std::span<const Execution> executions, const 
   for (const Execution& one : executions) all_ns += static_cast<double>(one.duration_ns);
   std::vector<Anomaly> out;
   for (const auto& [id, list] : by_name) {
-    if (static_cast<std::int64_t>(list.size()) < kMinIterations) continue;
+    if (static_cast<std::int64_t>(list.size()) < kMinIterations) {
+      if (auto first = first_of_few(std::string(names.text(list.front()->name)), list, all_ns)) out.push_back(std::move(*first));
+      continue;
+    }
     std::vector<double> values;
     for (const Execution* one : list) values.push_back(static_cast<double>(one->duration_ns));
     const Normal normal = normal_of(values);

@@ -52,6 +52,23 @@ TEST(Iterations, ReportsLevelShiftOnce) {
   EXPECT_EQ(found[0].subject, "iteration 100");
 }
 
+// Six clients of a server that serves two at once, 1000 each: all later ones wait for two rounds.
+TEST(Iterations, FillingOfAClosedLoopRaisesNoLevelShift) {
+  std::vector<trace::IterationRow> rows;
+  for (std::int64_t i = 0; i < 60; ++i) {
+    trace::IterationRow row;
+    row.iteration = i;
+    row.start_ns = std::max<std::int64_t>(0, i / 2 - 2) * 1000;
+    row.duration_ns = (i / 2 + 1) * 1000 - row.start_ns;
+    rows.push_back(row);
+  }
+  EXPECT_FALSE(of_iterations(rows, {}, "request").empty());
+  const auto later = after_filling(rows);
+  EXPECT_EQ(later.size(), 54U);
+  EXPECT_TRUE(of_iterations(later, {}, "request").empty());
+  EXPECT_TRUE(after_filling({}).empty());
+}
+
 TEST(Iterations, NeedsEnoughIterations) {
   auto rows = series(8);
   rows[3].duration_ns = 90'000;
@@ -129,6 +146,30 @@ std::vector<Anomaly> anomalies_at(std::initializer_list<std::size_t> slow) {
   for (const std::size_t at : slow) list[at].duration_ns = 400;
   return of_executions(list, names, 10);
 }
+// Executions of one kernel that take these times, in ns, one after another.
+std::vector<Anomaly> anomalies_of(std::initializer_list<std::int64_t> times) {
+  trace::NameTable names;
+  std::vector<Execution> list;
+  for (const std::int64_t ns : times)
+    list.push_back({names.intern("k"), static_cast<std::int64_t>(list.size()) * 1'000'000'000, ns});
+  return of_executions(list, names, 10);
+}
+
+TEST(Executions, TheFirstOfTwo) {
+  const auto found = anomalies_of({431'000'000, 630'000});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text, "the first execution of k took 431 ms, the one after it at most 630 \u00B5s");
+  EXPECT_EQ(found[0].expected, 630'000);
+}
+TEST(Executions, TheFirstOfAFew) { EXPECT_EQ(anomalies_of({431'000'000, 630'000, 640'000}).size(), 1U); }
+TEST(Executions, AFewWithoutASlowFirstOne) {
+  EXPECT_TRUE(anomalies_of({431'000'000}).empty());
+  EXPECT_TRUE(anomalies_of({630'000, 431'000'000}).empty()) << "only the first can be told";
+  EXPECT_TRUE(anomalies_of({5'000'000, 630'000}).empty()) << "eight times";
+  EXPECT_TRUE(anomalies_of({900'000, 9'000}).empty()) << "below a millisecond";
+  EXPECT_TRUE(anomalies_of({431'000'000, 0}).empty()) << "no time to compare with";
+}
+
 TEST(Executions, SkipsTheSamePlaceOfEveryStep) { EXPECT_TRUE(anomalies_at({7, 22, 37, 52}).empty()); }
 TEST(Executions, SkipsTwoPlacesOfEveryStep) { EXPECT_TRUE(anomalies_at({7, 9, 27, 29, 47, 49}).empty()); }
 TEST(Executions, IrregularOnesAre) { EXPECT_EQ(anomalies_at({7, 22, 40, 52}).size(), 4U); }

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "analytics/blame.h"
 #include "analytics/bottleneck.h"
 #include "tests/support/source_dir.h"
 
@@ -350,6 +352,16 @@ TEST(Document, HasPublishedFields) {
   for (const core::Json& one : document["top_evidence"].items()) shares += *one["weight"].as_f64();
   EXPECT_NEAR(shares, 1, 1e-9);
   EXPECT_FALSE(document["optimization_priority"].items().empty());
+}
+
+// The account's rules and the book blame other processes from the same share of the wait on.
+TEST(Rules, OneShareOfTheWaitBlamesOthers) {
+  const BottleneckClass* contention = shipped().find("cpu_contention");
+  ASSERT_NE(contention, nullptr);
+  const auto need = std::find_if(contention->needs.begin(), contention->needs.end(),
+                                 [](const auto& one) { return one.signal == "others.wait_ratio"; });
+  ASSERT_NE(need, contention->needs.end());
+  EXPECT_EQ(need->above, signals::kExplainedWait);
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
 }
 
 core::Status CauseBook::find_own(const core::YamlNode& document) {
-  const std::array<std::pair<std::string_view, CauseIndex*>, 23> needed = {
+  const std::array<std::pair<std::string_view, CauseIndex*>, 25> needed = {
       {{"first-use", &own_.first_use},
        {"launch", &own_.launch},
        {"launch-latency", &own_.launch_latency},
@@ -132,7 +132,9 @@ core::Status CauseBook::find_own(const core::YamlNode& document) {
        {"allocation", &own_.allocation},
        {"first-allocation", &own_.first_allocation},
        {"collective-launch", &own_.collective_launch},
-       {"library-initialisation", &own_.library_initialisation}}};
+       {"library-initialisation", &own_.library_initialisation},
+       {"model-loading", &own_.model_loading},
+       {"weight-streaming", &own_.weight_streaming}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);
     if (!found) return document.error("cause '" + std::string(id) + "' is missing");

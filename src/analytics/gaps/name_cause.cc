@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string_view>
 
 #include "analytics/gaps.h"
 
@@ -39,6 +40,12 @@ std::int64_t longest_silence(const std::vector<HostFrame>& frames, std::int64_t 
     covered = std::max(covered, frame.end_ns);
   }
   return std::max(longest, until_ns - covered);
+}
+
+// A built-in method of an object without a type of its own says nothing without its caller.
+bool is_opaque(std::string_view name) {
+  return name.starts_with("<built-in method") &&
+         (name.find(" of PyCapsule ") != std::string_view::npos || name.find("pybind11_") != std::string_view::npos);
 }
 
 }  // namespace
@@ -241,8 +248,8 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
           if (other != frame) frames_.push_back({other->start_ns, other->end_ns, frame_cause(*other, gap), false});
         sort_frames(frames_);
         shares = host_time(frames_, gap.start_ns, until, program ? own.python : own.unknown);
-        named = NamedFrame{cause, frame->name, frame->start_ns, frame->end_ns};
         chain = chain_of(found.named);
+        named = NamedFrame{cause, is_opaque(names_.text(frame->name)) ? chain : frame->name, frame->start_ns, frame->end_ns};
       }
   } else
     add_share(shares, own.unknown, length);
@@ -283,13 +290,14 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
       sort_shares(shares);
     }
   }
-  const HostShare& first = shares.front();
-  out.host_cause = first.cause;
-  out.row.host_cause = cause_names_[first.cause];
+  const HostShare first = shares.front();  // as the events say
+  if (first.cause == own.model_loading && streams_weights(gap.rank)) shares.front().cause = own.weight_streaming;
+  out.host_cause = shares.front().cause;
+  out.row.host_cause = cause_names_[*out.host_cause];
   out.row.host_cause_ns = first.time_ns;
   const bool fills = first.cause != own.unknown && 2 * first.time_ns >= length;
   // A call that loads code is no launch rate, and many short events explain as well as a long one.
-  const bool warmup = book_->at(first.cause).class_id == "warmup";
+  const bool warmup = book_->at(*out.host_cause).class_id == "warmup";
   if ((warmup && decision.cause != Cause::copy) || (fills && decision.cause == Cause::queue_empty && !candidate.away))
     decision = {Cause::host_late, 0.8, decision.evidence, decision.evidence_is_launch};
   if (named && named->cause == first.cause) {

@@ -26,6 +26,34 @@ TEST_F(NamedGapTest, UnknownFunctionIsNamed) {
   EXPECT_EQ(names_.text(explained_.host_frame), "checks.py(7): audit > <built-in method crc of Sum object>");
   EXPECT_EQ(explained_.cause, Cause::host_late);
 }
+// The causes of four gaps that load weights, with `launches` between each and the next.
+std::vector<std::string> causes_of_loads(NamedGapTest& test, int launches) {
+  std::vector<std::string> causes;
+  for (int i = 0; i < 4; ++i) {
+    const double at = 100.0 * i;
+    test.gap_.start_ns = NamedGapTest::ns(at + 1);
+    test.gap_.end_ns = NamedGapTest::ns(at + 11);
+    test.explainer_->still_idle({{0, test.gap_.start_ns}});
+    test.call("python", "safetensors/stream.py(58): next_layer", at + 1.1, at + 10.8);
+    causes.push_back(test.launch(at + 10.9, at + 10.95).cause());
+    for (int one = 0; one < launches; ++one) test.call("hip", "hipLaunchKernel", at + 20 + one, at + 20.1 + one);
+  }
+  return causes;
+}
+TEST_F(NamedGapTest, WeightsLoadedBetweenComputationsAreStreamed) {
+  EXPECT_EQ(causes_of_loads(*this, 12),
+            (std::vector<std::string>{"model-loading", "model-loading", "weight-streaming", "weight-streaming"}));
+  EXPECT_EQ(evidence(), "safetensors/stream.py(58): next_layer");
+}
+TEST_F(NamedGapTest, ACopyAndAConversionPerTensorAreTheLoadingOfAModel) {
+  EXPECT_EQ(causes_of_loads(*this, 3), std::vector<std::string>(4, "model-loading"));
+}
+TEST_F(NamedGapTest, AnObjectWithoutATypeIsNamedWithItsCaller) {
+  launch(10.9, 10.95).call("python", "train.py(12): main", 0, 20).call("python", "sizes.py(44): agree", 1, 10.5);
+  call("python", "<built-in method get of PyCapsule object at 0x7f8>", 1.2, 10.4);
+  EXPECT_EQ(cause(), "host-code");
+  EXPECT_EQ(evidence(), "sizes.py(44): agree > <built-in method get of PyCapsule object at 0x7f8>");
+}
 TEST_F(NamedGapTest, WithoutLaunchesTheEventThatFillsTheGapIsNamed) {
   call("python", "feed.py:77 take", 1, 10.5);
   EXPECT_EQ(cause(), "host-code");

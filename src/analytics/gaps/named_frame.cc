@@ -25,10 +25,23 @@ constexpr std::size_t kLaunchesKept = 64;  // of a thread: those inside one gap 
 
 void GapExplainer::remember_launch(const trace::ApiCallRow& row) {
   if (const Place place(row.rank, row.thread_id); last_launches_.second == nullptr || last_launches_.first != place)
-    last_launches_ = {place, &launch_starts_[place]};
+    last_launches_ = {place, &launch_starts_[place]}, last_loads_ = &loads_[row.rank];
+  ++last_loads_->launch_count;
   auto& starts = *last_launches_.second;
   starts.push_back(row.start_ns);
   if (starts.size() > kLaunchesKept) starts.pop_front();
+}
+
+// A model is loaded before it computes. Weights that are loaded once more after computations, for the second time and later, are
+// streamed. Called once for each gap in which weights are loaded. A load of one tensor launches a copy and a conversion or two.
+bool GapExplainer::streams_weights(std::int32_t rank) {
+  constexpr std::int64_t kComputing = 8;  // launches between two loads; our own judgement
+  constexpr std::int64_t kRounds = 2;
+  Loads& loads = loads_[rank];
+  const bool computed = loads.launches_at_load && loads.launch_count - *loads.launches_at_load >= kComputing;
+  loads.launches_at_load = loads.launch_count;
+  if (computed) ++loads.round_count;
+  return computed && loads.round_count >= kRounds;
 }
 
 // Python functions, operators and ranges of the launching thread that launch nothing: between the launch before and the one that

@@ -44,7 +44,9 @@ struct Rows {
     row.outcome = names.intern(outcome);
     row.detail = names.intern("why");
   }
-  [[nodiscard]] Load load(const Slo& slo = {}) const { return measure_load(requests, chunks, names, slo); }
+  [[nodiscard]] Load load(const Slo& slo = {}, std::int64_t ramp_ns = 0) const {
+    return measure_load(requests, chunks, names, slo, ramp_ns);
+  }
 };
 
 TEST(Times, CountFromTheSchedule) {
@@ -55,6 +57,17 @@ TEST(Times, CountFromTheSchedule) {
   EXPECT_EQ(times.client_queue_ns, 100.0 * kMs);
   EXPECT_EQ(times.e2el_ns, 190.0 * kMs);
   EXPECT_EQ(times.tpot_ns, 10.0 * kMs);
+}
+// What lies before the last send is the failed attempt and the server's Retry-After.
+TEST(Times, RequestsThatWereSentAgainHaveNoClientQueue) {
+  Rows rows;
+  auto row = rows.add(0, 100, 150, 10, 5);
+  row.retries = 1;
+  EXPECT_FALSE(times_of(row).client_queue_ns);
+  row.retries = 0;
+  row.reconnects = 1;
+  EXPECT_FALSE(times_of(row).client_queue_ns);
+  EXPECT_EQ(times_of(row).ttft_ns, 150.0 * kMs);
 }
 TEST(Times, OneTokenHasNoTimePerOutputToken) {
   Rows rows;
@@ -97,6 +110,19 @@ TEST(LoadFigures, FailuresAreCountedByKind) {
   EXPECT_EQ(load.failures, (std::map<std::string, std::int64_t>{{"timeout", 2}, {"http_429", 1}}));
   EXPECT_EQ(load.availability_ratio, 0.25);
   EXPECT_EQ(load.examples.at("timeout"), "why");
+}
+// 4 s of 5 requests/s before 6 s of 10 requests/s.
+TEST(LoadFigures, ThroughputIsOfTheTimeAfterTheRamp) {
+  Rows rows;
+  for (std::int64_t i = 0; i < 20; ++i) rows.add(200 * i, 200 * i, 200 * i + 20, 1, 1);
+  for (std::int64_t i = 0; i < 60; ++i) rows.add(4000 + 100 * i, 4000 + 100 * i, 4020 + 100 * i, 1, 1);
+  const Load load = rows.load({}, 4000 * kMs);
+  EXPECT_EQ(load.in_ramp, 20);
+  ASSERT_TRUE(load.steady);
+  EXPECT_NEAR(load.steady->requests_per_second, 10, 0.1);
+  EXPECT_NEAR(load.offered_per_second, 10, 0.2);
+  EXPECT_NEAR(rows.load().offered_per_second, 8, 0.1);
+  EXPECT_FALSE(rows.load({}, 9000 * kMs).steady);  // too little is left
 }
 TEST(LoadFigures, CancelledRequestsAreNoFailures) {
   Rows rows;
@@ -169,8 +195,15 @@ TEST(LoadFigures, ResponsesInOnePieceHaveNoTimePerToken) {
 }
 TEST(LoadFigures, AFewResponsesInOnePieceAreNotBuffered) {
   Rows rows;
-  for (int i = 0; i < 10; ++i) rows.add(20 * i, 20 * i, 20 * i + 100, i < 8 ? 0 : 5, 8);
+  for (int i = 0; i < 10; ++i) rows.add(20 * i, 20 * i, 20 * i + 100, i < 4 ? 0 : 5, 8);
   EXPECT_FALSE(is_buffered(rows.load()));
+  EXPECT_EQ(rows.load().tpot.p50->value, 5.0 * kMs);
+}
+// Half of them: their median time per token would be 0.
+TEST(LoadFigures, ATimePerTokenIsNeverZero) {
+  Rows rows;
+  for (int i = 0; i < 10; ++i) rows.add(20 * i, 20 * i, 20 * i + 100, i < 6 ? 0 : 5, 8);
+  EXPECT_FALSE(rows.load().tpot.p50);
 }
 TEST(LoadFigures, OneChunkEachIsNotBuffered) {
   Rows rows;
@@ -247,68 +280,6 @@ TEST(LoadFigures, LevelsAreSeparate) {
   EXPECT_EQ(loads[1].inter_chunk.count, 2);
 }
 
-ServerState cpu_state(double cores, double waits, std::optional<double> throttled) {
-  ServerState state;
-  state.cpu_cores = cores;
-  state.run_queue_ratio = waits;
-  state.throttled_ratio = throttled;
-  return state;
-}
-TEST(Server, WaitForACpuIsNamed) {
-  const auto causes = server_causes(cpu_state(0.5, 0.5, 0), {}, {});
-  ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].id, "cpu_wait");
-  EXPECT_NE(causes[0].text.find("waited for a CPU"), std::string::npos);
-}
-TEST(Server, ThrottlingIsNamed) { EXPECT_EQ(server_causes(cpu_state(1, 0, 0.3), {}, {}).size(), 1U); }
-// Its own threads share its CPU.
-TEST(Server, BusyServerWithACpuHasNoCause) { EXPECT_TRUE(server_causes(cpu_state(0.99, 0.33, 0), {}, {}).empty()); }
-TEST(Server, IdleServerHasNoCause) { EXPECT_TRUE(server_causes(cpu_state(0.02, 0.02, {}), {}, {}).empty()); }
-TEST(Server, LimitOfTheClientHidesTheServer) {
-  const ServerState waits = cpu_state(0.5, 0.5, {});
-  EXPECT_TRUE(server_causes(waits, {}, {.limited = true, .run_queue_ratio = 0.4}).empty());
-  EXPECT_TRUE(server_causes(waits, {}, {.limited = true}).empty());
-}
-TEST(Server, ItsOwnQueueIsNamedBesideAClientThatWasLate) {
-  ServerState queues;
-  queues.readings = 10;
-  queues.queued_share = 1;
-  queues.waiting_mean = queues.waiting_max = 30;
-  const auto causes = server_causes(queues, {}, {.limited = true});
-  ASSERT_EQ(causes.size(), 1U);
-  EXPECT_EQ(causes[0].id, "queue");
-}
-TEST(Server, StallsFarBeyondTheClientsLagAreNamed) {
-  const PrefillStalls stalls{.slow_gaps = 200, .usual_gap_ns = 5e6, .slow_gap_ns = 61e6, .with_prefill_ratio = 1};
-  EXPECT_EQ(server_causes({}, stalls, {.limited = true, .loop_lag_p99_ns = 4e6}).size(), 1U);
-  EXPECT_TRUE(server_causes({}, stalls, {.limited = true, .loop_lag_p99_ns = 40e6}).empty());
-  EXPECT_TRUE(server_causes({}, stalls, {.limited = true, .saturated = true, .loop_lag_p99_ns = 4e6}).empty());
-}
-TEST(Server, LongWaitBesideAWaitingClientIsUndecided) {
-  const ServerState waits = cpu_state(0.37, 0.91, {});
-  const OwnLimit client{.limited = true, .run_queue_ratio = 0.11};
-  EXPECT_TRUE(server_causes(waits, {}, client).empty());
-  EXPECT_FALSE(undecided_of(waits, client).empty());
-}
-TEST(Server, UnsampledServerHasNoCause) { EXPECT_TRUE(server_causes({}, {}, {}).empty()); }
-TEST(Server, StateIsTheMeanWithinTheLevel) {
-  trace::NameTable names;
-  std::vector<trace::SystemEventRow> events;
-  const auto add = [&](std::int64_t time, std::string_view metric, double value) {
-    trace::SystemEventRow row;
-    row.time_ns = time;
-    row.metric = names.intern(metric);
-    row.entity = names.intern("tree");
-    row.value = value;
-    events.push_back(row);
-  };
-  add(1, "process.run_queue_wait_ratio", 0.2);
-  add(2, "process.run_queue_wait_ratio", 0.4);
-  add(9, "process.run_queue_wait_ratio", 5);
-  const ServerState state = server_state(events, names, 0, 5);
-  EXPECT_NEAR(*state.run_queue_ratio, 0.3, 1e-12);
-  EXPECT_FALSE(state.cpu_cores);
-}
 TEST(SloText, Parse) {
   EXPECT_EQ(parse_slo("ttft=200ms, tpot=50ms").value(),
             (Slo{.ttft_ns = 200 * kMs, .tpot_ns = 50 * kMs, .itl_ns = {}, .e2el_ns = {}}));

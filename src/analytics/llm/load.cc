@@ -152,7 +152,8 @@ bool is_buffered(const Load& load) {
 
 RequestTimes times_of(const trace::LlmRequestRow& row) {
   RequestTimes times;
-  if (row.sent_ns) times.client_queue_ns = span(row.scheduled_ns, *row.sent_ns);
+  // Before the last send of a request that was sent again lie the failed attempts: not the client's queue.
+  if (row.sent_ns && row.retries == 0 && row.reconnects == 0) times.client_queue_ns = span(row.scheduled_ns, *row.sent_ns);
   if (row.first_token_ns) {
     times.ttft_ns = span(row.scheduled_ns, *row.first_token_ns);
     if (row.sent_ns) times.ttft_sent_ns = span(*row.sent_ns, *row.first_token_ns);
@@ -165,7 +166,7 @@ RequestTimes times_of(const trace::LlmRequestRow& row) {
 }
 
 Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
-                  const trace::NameTable& names, const Slo& slo) {
+                  const trace::NameTable& names, const Slo& slo, std::int64_t ramp_ns) {
   Load load;
   if (requests.empty()) return load;
   load.name = names.text(requests.front().load);
@@ -243,9 +244,13 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   load.duration_s = whole.seconds();
   const double own_ns = own_time_ns(requests, names);
   load.rates = rates_of(requests, names, whole, own_ns, load.tokens_unknown == 0);
-  if (load.complete > 0) add_steady(load, requests, names, whole, own_ns, first_end, last_due);
-  if (last_due > whole.from)
-    load.offered_per_second = static_cast<double>(requests.size() - 1) / (span(whole.from, last_due) * 1e-9);
+  const std::int64_t ramp_end = ramp_ns > 0 ? whole.from + ramp_ns : whole.from;
+  for (const auto& row : requests) load.in_ramp += row.scheduled_ns < ramp_end ? 1 : 0;
+  if (load.complete > 0) add_steady(load, requests, names, whole, own_ns, std::max(first_end, ramp_end), last_due);
+  const bool after_ramp = load.steady && load.in_ramp > 0;
+  const std::int64_t due = load.requests + load.cancelled - (after_ramp ? load.in_ramp : 1),
+                     due_from = after_ramp ? ramp_end : whole.from;
+  if (last_due > due_from) load.offered_per_second = static_cast<double>(due) / (span(due_from, last_due) * 1e-9);
   load.chunks_per_second = static_cast<double>(all_chunks) / std::max(1e-9, load.duration_s);
   if (!load.name.starts_with("concurrency ") && load.offered_per_second > 0)
     load.offered_tokens_per_second = load.offered_per_second * static_cast<double>(asked) / static_cast<double>(requests.size());
@@ -261,7 +266,7 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
 }
 
 std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
-                                const trace::NameTable& names, const Slo& slo) {
+                                const trace::NameTable& names, const Slo& slo, std::int64_t ramp_ns) {
   std::vector<std::vector<trace::LlmRequestRow>> levels;
   std::unordered_map<std::uint32_t, std::size_t> places;
   std::unordered_map<std::int64_t, std::size_t> level_of;
@@ -276,7 +281,7 @@ std::vector<Load> measure_loads(std::span<const trace::LlmRequestRow> requests, 
   for (const auto& chunk : chunks)
     if (const auto level = level_of.find(chunk.request); level != level_of.end()) chunks_of[level->second].push_back(chunk);
   std::vector<Load> loads;
-  for (std::size_t i = 0; i < levels.size(); ++i) loads.push_back(measure_load(levels[i], chunks_of[i], names, slo));
+  for (std::size_t i = 0; i < levels.size(); ++i) loads.push_back(measure_load(levels[i], chunks_of[i], names, slo, ramp_ns));
   return loads;
 }
 

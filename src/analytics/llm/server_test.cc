@@ -165,5 +165,68 @@ TEST(PrefillStalls, NothingWithoutChunks) {
   EXPECT_FALSE(prefill_stalls(streams.requests, {}, streams.names, "rate 1/s"));
 }
 
+ServerState cpu_state(double cores, double waits, std::optional<double> throttled) {
+  ServerState state;
+  state.cpu_cores = cores;
+  state.run_queue_ratio = waits;
+  state.throttled_ratio = throttled;
+  return state;
+}
+TEST(Server, WaitForACpuIsNamed) {
+  const auto causes = server_causes(cpu_state(0.5, 0.5, 0), {}, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].id, "cpu_wait");
+  EXPECT_NE(causes[0].text.find("waited for a CPU"), std::string::npos);
+}
+TEST(Server, ThrottlingIsNamed) { EXPECT_EQ(server_causes(cpu_state(1, 0, 0.3), {}, {}).size(), 1U); }
+// Its own threads share its CPU.
+TEST(Server, BusyServerWithACpuHasNoCause) { EXPECT_TRUE(server_causes(cpu_state(0.99, 0.33, 0), {}, {}).empty()); }
+TEST(Server, IdleServerHasNoCause) { EXPECT_TRUE(server_causes(cpu_state(0.02, 0.02, {}), {}, {}).empty()); }
+TEST(Server, LimitOfTheClientHidesTheServer) {
+  const ServerState waits = cpu_state(0.5, 0.5, {});
+  EXPECT_TRUE(server_causes(waits, {}, {.limited = true, .run_queue_ratio = 0.4}).empty());
+  EXPECT_TRUE(server_causes(waits, {}, {.limited = true}).empty());
+}
+TEST(Server, ItsOwnQueueIsNamedBesideAClientThatWasLate) {
+  ServerState queues;
+  queues.readings = 10;
+  queues.queued_share = 1;
+  queues.waiting_mean = queues.waiting_max = 30;
+  const auto causes = server_causes(queues, {}, {.limited = true});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].id, "queue");
+}
+TEST(Server, StallsFarBeyondTheClientsLagAreNamed) {
+  const PrefillStalls stalls{.slow_gaps = 200, .usual_gap_ns = 5e6, .slow_gap_ns = 61e6, .with_prefill_ratio = 1};
+  EXPECT_EQ(server_causes({}, stalls, {.limited = true, .loop_lag_p99_ns = 4e6}).size(), 1U);
+  EXPECT_TRUE(server_causes({}, stalls, {.limited = true, .loop_lag_p99_ns = 40e6}).empty());
+  EXPECT_TRUE(server_causes({}, stalls, {.limited = true, .saturated = true, .loop_lag_p99_ns = 4e6}).empty());
+}
+TEST(Server, LongWaitBesideAWaitingClientIsUndecided) {
+  const ServerState waits = cpu_state(0.37, 0.91, {});
+  const OwnLimit client{.limited = true, .run_queue_ratio = 0.11};
+  EXPECT_TRUE(server_causes(waits, {}, client).empty());
+  EXPECT_FALSE(undecided_of(waits, client).empty());
+}
+TEST(Server, UnsampledServerHasNoCause) { EXPECT_TRUE(server_causes({}, {}, {}).empty()); }
+TEST(Server, StateIsTheMeanWithinTheLevel) {
+  trace::NameTable names;
+  std::vector<trace::SystemEventRow> events;
+  const auto add = [&](std::int64_t time, std::string_view metric, double value) {
+    trace::SystemEventRow row;
+    row.time_ns = time;
+    row.metric = names.intern(metric);
+    row.entity = names.intern("tree");
+    row.value = value;
+    events.push_back(row);
+  };
+  add(1, "process.run_queue_wait_ratio", 0.2);
+  add(2, "process.run_queue_wait_ratio", 0.4);
+  add(9, "process.run_queue_wait_ratio", 5);
+  const ServerState state = server_state(events, names, 0, 5);
+  EXPECT_NEAR(*state.run_queue_ratio, 0.3, 1e-12);
+  EXPECT_FALSE(state.cpu_cores);
+}
+
 }  // namespace
 }  // namespace aaco::analytics::llm

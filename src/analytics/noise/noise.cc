@@ -111,9 +111,10 @@ Account account_of(std::span<const Mark> marks, std::size_t blocks, std::span<co
 
 bool can_drop(const Account& account) { return account.undisturbed.iterations >= std::min(kFewestLeft, account.all.iterations); }
 
-std::string to_text(const Account& account, const NoiseBook& book) {
+std::string to_text(const Account& account, const NoiseBook& book, std::string_view calls) {
   std::string text = std::to_string(account.disturbed_blocks) + " of " + std::to_string(account.blocks) + " blocks (" +
-                     core::format_percent(account.disturbed_ratio()) + " of the iterations) were affected by external load";
+                     core::format_percent(account.disturbed_ratio()) + " of the " + std::string(calls) +
+                     ") were affected by external load";
   std::vector<std::pair<std::int64_t, std::string>> causes;
   for (const auto& [id, count] : account.causes) causes.emplace_back(-count, book.title(id));
   std::sort(causes.begin(), causes.end());

@@ -45,6 +45,30 @@ TEST(Regression, OverflowingRatioHasNoVerdict) {
   }
 }
 
+MetricInput shares(const std::vector<double>& a, const std::vector<double>& b, std::int64_t trials) {
+  MetricInput metric = values(a, b);
+  metric.better = Better::higher;
+  metric.threshold_ratio = 0.01;
+  for (auto* side : {&metric.a, &metric.b})
+    for (SessionSample& sample : *side) sample.trials = trials;
+  return metric;
+}
+
+// All requests of 20 blocks succeeded on both sides: of 1,200 up to 0.31 % may fail (the limit of Clopper and Pearson).
+TEST(Regression, SharesOfOneHaveAnInterval) {
+  const std::vector<double> all(20, 1.0);
+  const auto result = only(shares(all, all, 60));
+  ASSERT_TRUE(result.interval);
+  EXPECT_NEAR(result.interval->low, -0.0031, 2e-4);
+  EXPECT_NEAR(result.interval->high, 0.0031, 2e-4);
+  EXPECT_EQ(result.verdict, Verdict::equivalent);
+  EXPECT_EQ(only(shares({1, 1}, {1, 1}, 10)).verdict, Verdict::inconclusive);
+  EXPECT_EQ(only(values({1, 1}, {1, 1})).interval->low, 0);  // no shares: nothing is known but that they are equal
+  EXPECT_EQ(only(shares(all, std::vector<double>(20, 0.9), 60)).verdict, Verdict::regression);
+  // Failures that come by session scatter more than single requests would.
+  EXPECT_EQ(only(shares({1, 1, 1, 1}, {1, 0.6, 1, 1}, 1000)).verdict, Verdict::inconclusive);
+}
+
 TEST(Regression, ComparesSeries) {
   const auto result = only(latency(100, 120));
   EXPECT_EQ(result.verdict, Verdict::regression);

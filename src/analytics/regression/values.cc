@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stats/distributions.h"
+#include "stats/proportion.h"
 
 namespace aaco::analytics::regression {
 namespace {
@@ -50,6 +51,33 @@ bool all_zero(const std::vector<SessionSample>& side) {
 
 bool all_equal(const Logs& logs) {
   return std::all_of(logs.values.begin(), logs.values.end(), [&](double value) { return value == logs.values.front(); });
+}
+
+// Trials of all sessions of a side together.
+struct Share {
+  double value = 0;
+  stats::Interval interval;
+};
+
+std::optional<Share> share_of(const std::vector<SessionSample>& side) {
+  std::int64_t trials = 0, successes = 0;
+  for (const SessionSample& sample : side) {
+    if (!sample.trials || *sample.trials <= 0 || *sample.value < 0 || *sample.value > 1) return std::nullopt;
+    trials += *sample.trials;
+    successes += std::llround(*sample.value * static_cast<double>(*sample.trials));
+  }
+  if (successes == 0 || successes > trials) return std::nullopt;
+  return Share{static_cast<double>(successes) / static_cast<double>(trials), stats::proportion_interval(successes, trials)};
+}
+
+// Shares that are all equal scatter by nothing and are still uncertain. The error of the log of the ratio of two shares, from
+// their own limits (Zou and Donner, Statistics in Medicine 27, 2008), half of the width of both sides.
+std::optional<double> share_error(const MetricInput& metric) {
+  const auto a = share_of(metric.a), b = share_of(metric.b);
+  if (!a || !b || !(a->interval.low > 0) || !(b->interval.low > 0)) return std::nullopt;
+  const double down = std::hypot(std::log(b->value / b->interval.low), std::log(a->interval.high / a->value));
+  const double up = std::hypot(std::log(b->interval.high / b->value), std::log(a->value / a->interval.low));
+  return (down + up) / 2 / kNormal95;
 }
 
 double mean_value(const std::vector<SessionSample>& side) {
@@ -99,7 +127,16 @@ void compare_values(const MetricInput& metric, const Options& options, MetricRes
   if (a.values.size() > 1 || b.values.size() > 1) {
     result.method = Method::values;
     result.between_sessions_known = true;
-    return judge_change(change_of(a, b), metric, options, result);
+    LogChange change = change_of(a, b);
+    if (const auto own = share_error(metric); own && *own > change.standard_error) {
+      change.standard_error = *own;
+      change.degrees_of_freedom = kManyDegrees;
+    }
+    return judge_change(change, metric, options, result);
+  }
+  if (const auto own = share_error(metric)) {
+    result.method = Method::interval;
+    return judge_change({b.mean - a.mean, *own, kManyDegrees}, metric, options, result);
   }
   const auto va = own_variance(metric.a.front()), vb = own_variance(metric.b.front());
   if (!va || !vb) {

@@ -5,10 +5,11 @@
 #include <cmath>
 #include <cstdint>
 
+#include "analytics/rootcause/sleep_rules.h"
+
 namespace aaco::analytics::rootcause {
 namespace {
 
-constexpr double kMinOthersWait = 0.2;  // of the wait that other processes can explain, as in data/rules/bottleneck.yaml
 constexpr double kMoreComputing = 0.1;  // of the caller's CPU time per call
 constexpr double kInProportion = 1.3;   // of the wait that the computing alone explains
 
@@ -42,6 +43,17 @@ void rule_out_the_host_beside_nodes(const Decomposition& decomposition, Weights&
   if (found == weights.end() || share_of(decomposition, "host_computing") >= kOutside) return;
   weights[std::string(kSlowerExecution)] += found->second;
   weights.erase("host_computing");
+}
+
+// The reverse: what the profiled pass puts beside the nodes is the host's work, not the same work taking longer.
+void rule_out_nodes_that_did_not_change(const Decomposition& decomposition, Weights& weights) {
+  const double outside = share_of(decomposition, "host_computing");
+  const double inside = std::max(0.0, share_of(decomposition, "node")) + std::max(0.0, share_of(decomposition, "launch"));
+  if (!decomposition.profiled || outside < kOutside || outside < kInNodes * (outside + inside)) return;
+  const auto found = weights.find(std::string(kSlowerExecution));
+  if (found == weights.end()) return;
+  weights["host_computing"] += found->second;
+  weights.erase(std::string(kSlowerExecution));
 }
 
 // Only a profiled pass tells work around the model from the model's own.
@@ -95,7 +107,7 @@ constexpr double kMostlyWaiting = 0.65;  // of the difference
 constexpr double kTold = 0.2;            // of the ranking, for it to tell the causes of waits apart
 void let_the_wait_decide(const Side& fast, const Side& slow, const Decomposition& decomposition, Weights& weights) {
   const double share = share_of(decomposition, "run_queue_wait");
-  if (share < kMostlyWaiting || waits_follow(fast, slow)) return;
+  if (share < kMostlyWaiting || waits_follow(fast, slow) || waits_at_wake_ups(fast, slow)) return;
   Weights waiting, other;
   for (const auto& [id, weight] : weights) {
     const bool waits = id == "cpu_contention" || id == "cpu_placement" || id == "cpu_throttling" || id == "migration" ||
@@ -134,7 +146,10 @@ std::array<double, kKinds> shares_of_kinds(const Side& fast, const Side& slow, c
   for (const Part& part : decomposition.parts) {
     const double share = part.ns / decomposition.delta_ns;
     if (part.id == "run_queue_wait")
-      add(waits_follow(fast, slow) ? Kind::computing : Kind::waiting, share);
+      add(waits_follow(fast, slow)                                       ? Kind::computing
+          : waits_at_wake_ups(fast, slow) && !sleeps_to_move(fast, slow) ? Kind::sleeping
+                                                                         : Kind::waiting,
+          share);
     else if (part.id == "host_waiting:workers_waiting")
       add(Kind::waiting, share);
     else if (part.id == "cpu_throttling")
@@ -142,7 +157,7 @@ std::array<double, kKinds> shares_of_kinds(const Side& fast, const Side& slow, c
     else if (part.id == "host_waiting" && others_wait_for_cpus(fast, slow, part.ns))
       add(Kind::waiting, share);
     else if (part.id.starts_with("host_waiting") && part.id != "host_waiting:workers_computing" &&
-             part.id != "host_waiting:page_faults")
+             (part.id != "host_waiting:page_faults" || more_storage(fast, slow)))
       add(Kind::sleeping, share);
     else
       add(Kind::computing, share);
@@ -244,7 +259,7 @@ std::optional<double> neighbours(const Side& side) {
 
 std::string cause_of_waits(const Side& slow) {
   const bool of_others = slow.signals.get("others.cpu_use_cores").value_or(0) >= kBusyOthers &&
-                         slow.signals.get("others.wait_ratio").value_or(1) > kMinOthersWait;
+                         slow.signals.get("others.wait_ratio").value_or(1) > signals::kExplainedWait;
   return of_others ? "cpu_contention" : "cpu_placement";
 }
 
@@ -288,12 +303,15 @@ bool waits_follow(const Side& fast_side, const Side& slow_side) {
 void apply_account(const Side& fast, const Side& slow, const Decomposition& decomposition, Weights& weights) {
   rule_out_idle_neighbours(fast, slow, weights);
   rule_out_the_host_beside_nodes(decomposition, weights);
+  rule_out_nodes_that_did_not_change(decomposition, weights);
   rule_out_the_host_unseen(decomposition, weights);
   rule_out_waits_that_follow(fast, slow, weights);
   follow_the_parts(fast, slow, decomposition, weights);
   let_the_wait_decide(fast, slow, decomposition, weights);
   rule_out_threads_that_did_not_run(fast, slow, weights);
   rule_out_others_that_gained_nothing(fast, slow, decomposition, weights);
+  rule_out_waits_at_wake_ups(fast, slow, weights);
+  tell_storage_from_other_sleep(fast, slow, decomposition, weights);
   name_system_calls(decomposition, weights);
   name_fewer_threads(fast, slow, weights);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "analytics/blame.h"
 #include "analytics/rootcause.h"
 
 // What the kernel's account of both sides says of causes, whoever ranked them: it adds up, so it rules out what does not fit.
@@ -14,8 +15,8 @@ using Weights = std::map<std::string, double>;  // by cause
 
 inline constexpr std::string_view kSlowerExecution = "slower_execution", kMemoryContention = "memory_contention",
                                   kFewerThreads = "fewer_threads", kSystemCalls = "system_calls";
-inline constexpr double kCertain = 0.97;     // the most that a cause's probability is
-inline constexpr double kBusyOthers = 0.15;  // CPUs that other processes keep busy, from which on they are to blame for waits
+inline constexpr double kCertain = 0.97;  // the most that a cause's probability is
+using signals::kBusyOthers;
 
 // Of the difference, by the parts of a group: a part, "node", "host_waiting" or "unexplained".
 double share_of(const Decomposition& decomposition, std::string_view group);

@@ -9,6 +9,7 @@
 #include "analytics/rootcause.h"
 #include "analytics/rootcause/account_rules.h"
 #include "analytics/rootcause/cause_evidence.h"
+#include "analytics/rootcause/sleep_rules.h"
 #include "analytics/rootcause/trained_shares.h"
 
 namespace aaco::analytics::rootcause {
@@ -223,22 +224,40 @@ Weights measured_causes(const Side& fast, const Side& slow, const Decomposition&
   return weights;
 }
 
+// A graph level, data or weights of the same work change what is computed; they make no caller sleep and no memory be mapped
+// anew.
+bool only_computing(const std::vector<Cause>& settings) {
+  return std::all_of(settings.begin(), settings.end(),
+                     [](const Cause& one) { return one.id == "graph_optimisation" || one.id == "input_data"; });
+}
+
+// Sleep of a caller without threads to sleep for, and page faults: shares of the difference that such settings do not explain.
+double share_beside_computing(const Side& fast, const Side& slow, const Decomposition& decomposition) {
+  double share = std::max(0.0, share_of(decomposition, "page_faults"));
+  if (computes_alone(fast) && computes_alone(slow)) share += std::max(0.0, share_of(decomposition, "host_waiting"));
+  return share;
+}
+
 // The share of the difference that no setting explains but those of CPUs and threads: waiting for a CPU, a quota, a stop.
 double foreign_share(const Side& fast, const Side& slow, const Decomposition& decomposition, const std::vector<Cause>& settings) {
   constexpr double kMinForeign = 0.2;
   for (const Cause& setting : settings)
     for (const std::string_view of_cpus : {"threads", "cpu_placement", "cpu_throttling", "priority", "preload"})
       if (setting.id == of_cpus && (of_cpus != "preload" || waits_for_own_threads(fast, slow))) return 0;
-  double share = std::max(0.0, share_of(decomposition, "cpu_throttling")) + held_share(fast, slow, decomposition).all();
+  const double held = held_share(fast, slow, decomposition).all();
+  double share = std::max(0.0, share_of(decomposition, "cpu_throttling"));
   if (!waits_follow(fast, slow)) share += std::max(0.0, share_of(decomposition, "run_queue_wait"));
+  share += only_computing(settings) ? std::max(held, share_beside_computing(fast, slow, decomposition)) : held;
   return share >= kMinForeign ? std::min(1.0, share) : 0;
 }
 
 // Of the causes by parts, those of the foreign share.
-Weights foreign_causes(Weights weights) {
-  std::erase_if(weights, [](const auto& one) {
+Weights foreign_causes(Weights weights, bool beside_computing) {
+  std::erase_if(weights, [&](const auto& one) {
     for (const std::string_view id : {"cpu_contention", "cpu_placement", "cpu_throttling", "migration", "stopped", "frozen"})
       if (one.first == id) return false;
+    for (const std::string_view id : {"host_waiting", "storage", "page_faults"})
+      if (one.first == id) return !beside_computing;
     return true;
   });
   return weights;
@@ -297,6 +316,7 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
   const bool slower = decomposition.delta_ns > 0;
   const Side &fast = slower ? a : b, &slow = slower ? b : a;
   const Decomposition slowdown = slower ? decomposition : decompose(b, a).value_or(decomposition);
+  const bool beside_computing = only_computing(causes);
   const double foreign = causes.empty() ? 0 : foreign_share(fast, slow, slowdown, causes);
   const double certain = causes.empty() ? 0 : kCertain * (1 - probability_of_most(foreign));
   share_out(certain, slowdown, causes);
@@ -305,7 +325,7 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
     for (std::string& line : evidence_of_setting(cause.id, decomposition)) cause.evidence.push_back(std::move(line));
   }
   Weights weights = measured_causes(fast, slow, slowdown, book, foreign > 0 ? nullptr : model);
-  if (foreign > 0) weights = foreign_causes(std::move(weights));
+  if (foreign > 0) weights = foreign_causes(std::move(weights), beside_computing);
   scale(weights, 1 - certain);
   for (const auto& [id, probability] : weights) {
     if (probability <= 0) continue;

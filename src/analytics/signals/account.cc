@@ -56,6 +56,7 @@ std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> block
   account.interrupts = of(&R::interrupts);
   account.steal_ns = of(&R::steal_ns);
   account.iowait_ns = of(&R::iowait_ns);
+  account.io_some_ns = of(&R::io_some_ns);
   account.stops = of(&R::stops);
   const auto machine = of(&R::machine_busy_ns), allowed = of(&R::allowed_busy_ns);
   if (machine && allowed) account.elsewhere_cpu_ns = std::max(0.0, *machine - *allowed);
@@ -67,13 +68,13 @@ std::optional<CallAccount> account_of(std::span<const trace::LoopBlockRow> block
 CallAccount mean_account(std::span<const CallAccount> accounts) {
   using Member = std::optional<double> CallAccount::*;
   using A = CallAccount;
-  constexpr std::array<Member, 22> kMembers = {
+  constexpr std::array<Member, 23> kMembers = {
       &A::cpu_ns,         &A::wait_ns,          &A::blocked_ns,         &A::unexplained_ns,
       &A::others_wait_ns, &A::process_cpu_ns,   &A::system_ns,          &A::throttled_ns,
       &A::minor_faults,   &A::major_faults,     &A::migrations,         &A::storage_bytes,
       &A::others_cpu_ns,  &A::elsewhere_cpu_ns, &A::voluntary_switches, &A::involuntary_switches,
       &A::interrupts,     &A::steal_ns,         &A::iowait_ns,          &A::stops,
-      &A::freezes,        &A::frozen_ns};
+      &A::freezes,        &A::frozen_ns,        &A::io_some_ns};
   const auto count = static_cast<double>(accounts.size());
   CallAccount mean;
   for (const CallAccount& one : accounts) {

@@ -267,7 +267,8 @@ core::Result<Trend> analyze(const std::vector<Observation>& series, const Option
   if (trend.drift && trend.level > 0) trend.drift->ratio_per_unit = trend.drift->per_unit / trend.level;
   add_steps(found, agreeing, options, trend);
   mark_reverted(trend);
-  trend.forecast = forecast_of(trend, stretch.scatter, stretch.length, options.horizon);
+  trend.tells_steps = values.size() >= kFewestForSteps;
+  if (trend.tells_steps) trend.forecast = forecast_of(trend, stretch.scatter, stretch.length, options.horizon);
   trend.breaks = break_of(trend, options, stretch.start_level);
   add_alarms(trend);
   return trend;

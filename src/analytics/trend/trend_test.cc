@@ -229,6 +229,20 @@ TEST(Trend, GrowingScatterYieldsNoChange) {
 TEST(Trend, TooShort) {
   EXPECT_THAT(analyze(made(5, 0, [](std::size_t) { return 1.0; })).error().message, HasSubstr("too short"));
 }
+// A step by half among eight values is no alarm, and "no alarms" alone would deny it.
+TEST(Trend, FewValuesTellNoStep) {
+  const auto stepped = [](std::size_t count) {
+    return analyzed(made(count, 0.01, [&](std::size_t i) { return i < count / 2 ? 10.0 : 15.0; }), lower());
+  };
+  for (const std::size_t count : {6U, 8U, 9U}) {
+    EXPECT_FALSE(stepped(count).tells_steps) << count;
+    EXPECT_FALSE(stepped(count).forecast) << count;
+    EXPECT_TRUE(stepped(count).steps.empty()) << count;
+  }
+  EXPECT_TRUE(stepped(10).tells_steps);
+  ASSERT_EQ(stepped(10).steps.size(), 1U);
+  EXPECT_TRUE(stepped(10).forecast);
+}
 TEST(Trend, NotFinite) {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     auto series = made(20, 0, [](std::size_t) { return 1.0; });

@@ -3,16 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "importers/kineto/gpu_rows.h"
 
 namespace aaco::importers::kineto {
-
-// What a row says that stands for a time in which no Python frame of a thread began or ended (data/gaps/causes.yaml).
-inline constexpr std::string_view kQuiet = "(no Python frame recorded)";
 
 // Where Python frames are recorded, a long time without one on a thread that has them is not the code of the frame around it:
 // recording was off, or the process was stopped. Frames come in any order, the short ones too, so a bit for each millisecond in

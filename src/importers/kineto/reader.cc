@@ -5,6 +5,7 @@
 
 #include "core/numbers.h"
 #include "importers/stream/json_skim.h"
+#include "trace/silence.h"
 
 namespace aaco::importers::kineto {
 namespace {
@@ -271,7 +272,7 @@ void Reader::write_quiet_times() {
     trace::ApiCallRow row;
     row.rank = options_.rank;
     row.domain = ids_.name("python");
-    row.name = ids_.name(kQuiet);
+    row.name = ids_.name(trace::kNoPythonFrame);
     row.process_id = process;
     row.thread_id = thread;
     row.start_ns = span.start_ns;

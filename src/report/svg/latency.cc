@@ -79,8 +79,8 @@ std::optional<std::string> plot_latency(const ReportModel& model) {
   const auto outliers = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.outlier; });
   Svg svg(kChartWidth, kLatencyHeight, "Latency over time", report_title(model));
   const double top = draw_title(svg, "Latency over time",
-                                fmt::format("{}; {} iterations, {} outliers (diamonds), warm-up (hatched)", report_title(model),
-                                            core::format_count(static_cast<double>(points.size())), outliers),
+                                fmt::format("{}; {} {}s, {} outliers (diamonds), warm-up (hatched)", report_title(model),
+                                            core::format_count(static_cast<double>(points.size())), call_of(model), outliers),
                                 kChartWidth) +
                      22;
   const Frame frame{84, top, kChartWidth - 84, kLatencyHeight - 36};
@@ -134,8 +134,8 @@ std::optional<std::string> plot_distribution(const ReportModel& model) {
   const Extent domain = padded(*range, 0.02);
   Svg svg(kChartWidth, kLatencyHeight, "Latency distribution", report_title(model));
   const double top = draw_title(svg, "Latency distribution",
-                                fmt::format("{}; {} measured iterations; bars above: 95 % CI of each quantile",
-                                            report_title(model), core::format_count(total)),
+                                fmt::format("{}; {} measured {}s; bars above: 95 % CI of each quantile", report_title(model),
+                                            core::format_count(total), call_of(model)),
                                 kChartWidth) +
                      5 * 15 + 4;
   const Frame frame{84, top, kChartWidth - 24, kLatencyHeight - 36};

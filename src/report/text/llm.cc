@@ -72,7 +72,7 @@ void write_slow(TextPage& page, const Llm& section) {
   if (section.slow.empty()) return;
   page.heading("Slowest requests");
   page.line(page.styled("  " + fit_left("request", 16, page.ascii()) + fit_right("E2EL", kColumn, page.ascii()) +
-                            fit_right("client queue", kColumn + 2, page.ascii()) +
+                            fit_right("until sent", kColumn + 2, page.ascii()) +
                             fit_right("sent to TTFT", kColumn + 2, page.ascii()) +
                             fit_right("longest gap", kColumn + 2, page.ascii()),
                         Style::dim));
@@ -82,6 +82,9 @@ void write_slow(TextPage& page, const Llm& section) {
     };
     page.line(fmt::format("  {:<16}", slow.request) + time(slow.e2el_ns, kColumn) + time(slow.client_queue_ns, kColumn + 2) +
               time(slow.first_token_ns, kColumn + 2) + time(slow.longest_gap_ns, kColumn + 2));
+    if (slow.resent > 0)
+      page.paragraph(fmt::format("sent again after {} failed attempt{}", slow.resent, slow.resent == 1 ? "" : "s"), 4,
+                     Style::dim);
     if (!slow.cause.empty()) page.paragraph(page.clean(slow.cause), 4, Style::dim);
   }
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -42,7 +44,7 @@ void write_series(TextPage& page, const ReportModel& model) {
     page.line("  " + fit_left(page.clean(levels && phase == "measure" ? model.sections.llm->counts : phase), 17, page.ascii()) +
               " " + page.styled(sparkline(list, room, page.ascii()), Style::accent));
     const auto [low, high] = std::minmax_element(list.begin(), list.end());
-    page.paragraph(core::format_count(static_cast<double>(list.size())) + (model.sections.llm ? " requests, " : " iterations, ") +
+    page.paragraph(fmt::format("{} {}s, ", core::format_count(static_cast<double>(list.size())), call_of(model)) +
                        page.quantity(*low, "ns") + " to " + page.quantity(*high, "ns") +
                        (outliers[phase] > 0 ? ", " + core::format_count(static_cast<double>(outliers[phase])) + " outliers" : ""),
                    20, Style::dim);

@@ -79,6 +79,8 @@ error_code try_endpoint(const tcp::endpoint& endpoint, std::int64_t timeout_ns) 
   return result;
 }
 
+constexpr std::string_view kProxyRemedy = "check http_proxy and https_proxy, or set no_proxy";
+
 }  // namespace
 
 core::Result<Route> find_route(const Target& target, std::int64_t timeout_ns) {
@@ -92,7 +94,7 @@ core::Result<Route> find_route(const Target& target, std::int64_t timeout_ns) {
   const auto found = resolver.resolve(address.host, std::to_string(address.port), error);
   if (error)
     return core::fail(core::ErrorCode::io, fmt::format("cannot resolve {}'{}': {}", whose, address.host, error.message()),
-                      "check the host name in --url");
+                      target.proxy ? std::string(kProxyRemedy) : "check the host name in --url");
   error = asio::error::host_not_found;
   for (const auto& entry : found) {
     error = try_endpoint(entry.endpoint(), timeout_ns);
@@ -101,9 +103,10 @@ core::Result<Route> find_route(const Target& target, std::int64_t timeout_ns) {
     return route;
   }
   const bool late = error == asio::error::timed_out;
-  return core::fail(late ? core::ErrorCode::timed_out : core::ErrorCode::io,
-                    fmt::format("cannot connect to {}{}: {}", whose, address_text(address), error.message()),
-                    "check that the server is running and that the address and port are right");
+  return core::fail(
+      late ? core::ErrorCode::timed_out : core::ErrorCode::io,
+      fmt::format("cannot connect to {}{}: {}", whose, address_text(address), error.message()),
+      target.proxy ? std::string(kProxyRemedy) : "check that the server is running and that the address and port are right");
 }
 
 Channel::Channel(asio::io_context& io, Poller& poller, const Route& route, ReadBuffer& buffer)

@@ -86,6 +86,7 @@ core::Result<Fetched> fetch(const Route& route, const FetchRequest& request) {
   } catch (const std::exception& failure) {
     return core::fail(core::ErrorCode::io, std::string("the event loop failed: ") + failure.what());
   }
+  const bool shook_hands = !route.target.tls || channel->is_open();
   channel->listen(nullptr);
   channel->close();
   io.restart();
@@ -95,8 +96,9 @@ core::Result<Fetched> fetch(const Route& route, const FetchRequest& request) {
     result.detail = without_secrets(std::move(result.detail), secrets_of(route.target), request.body.value_or(""));
     return std::move(result);
   }
-  return Fetched{.outcome = Outcome::timeout,
-                 .detail = "no complete reply within " + core::format_duration(static_cast<double>(request.timeout_ns)),
+  return Fetched{.outcome = shook_hands ? Outcome::timeout : Outcome::tls,
+                 .detail = (shook_hands ? "no complete reply within " : "no TLS handshake within ") +
+                           core::format_duration(static_cast<double>(request.timeout_ns)),
                  .status = 0,
                  .content_type = {},
                  .location = {},

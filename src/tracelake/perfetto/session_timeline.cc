@@ -257,7 +257,10 @@ void SessionTimeline::request(const trace::LlmRequestRow& row, std::int64_t lane
   const std::string title = "request " + std::to_string(row.request) + (outcome == "ok" ? "" : ": " + std::string(outcome));
   add(row.scheduled_ns, row.end_ns, title, arguments);
   const Arguments none;
-  if (row.sent_ns && *row.sent_ns > row.scheduled_ns) add(row.scheduled_ns, *row.sent_ns, "client queue", none);
+  if (row.sent_ns && *row.sent_ns > row.scheduled_ns) {
+    const bool resent = row.retries > 0 || row.reconnects > 0;
+    add(row.scheduled_ns, *row.sent_ns, resent ? "client queue and failed attempts" : "client queue", none);
+  }
   if (row.sent_ns && row.first_token_ns) add(*row.sent_ns, *row.first_token_ns, "to first token", none);
   if (row.first_token_ns && row.last_token_ns && *row.last_token_ns > *row.first_token_ns)
     add(*row.first_token_ns, *row.last_token_ns, "tokens", none);

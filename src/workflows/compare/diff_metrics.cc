@@ -85,6 +85,7 @@ constexpr std::array<std::string_view, 9> kUsualLlm = {"llm.ttft_p50_ns",
 // Failed requests matter from this share on: a server with more of them holds no load (analytics::llm::keeps).
 constexpr std::string_view kAvailability = "llm.availability_ratio";
 constexpr double kAvailabilityLost = 0.01;
+constexpr std::string_view kGood = "llm.good_ratio";
 
 // Counts that follow from the program and not from chance.
 constexpr std::array<std::string_view, 3> kExact = {"gpu.kernel_count", "node.execution_count",
@@ -139,6 +140,8 @@ SessionSample sample_of(const ComparedSession& session, const std::string& id, s
   if (value != nullptr) {
     sample.value = value->value;
     if (value->ci95) sample.ci95 = stats::Interval{value->ci95->low, value->ci95->high};
+    if (id == kAvailability || id == kGood)
+      if (const auto* requests = find_metric(session.metrics, "llm.request_count")) sample.trials = std::llround(requests->value);
   }
   return sample;
 }

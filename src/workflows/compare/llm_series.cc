@@ -11,9 +11,6 @@
 namespace aaco::workflows {
 namespace {
 
-// Share of the answers whose tokens were all read together, up to which they are left out of TPOT: it has no ratio to 0.
-constexpr double kFewTogether = 0.05;
-
 using Series = std::map<std::string, std::vector<double>>;
 
 void add(Series& series, std::string_view name, const std::optional<double>& value) {
@@ -37,9 +34,10 @@ core::Result<Series> llm_series(const std::string& session_path) {
   });
   std::stable_sort(requests.begin(), requests.end(),
                    [](const auto& a, const auto& b) { return a.scheduled_ns < b.scheduled_ns; });
+  // The time per token of a response that was read in one piece is unknown, and there is no ratio to 0.
   const auto together = std::count_if(requests.begin(), requests.end(),
                                       [](const auto& row) { return analytics::llm::times_of(row).tpot_ns == 0.0; });
-  const bool few_together = static_cast<double>(together) <= kFewTogether * static_cast<double>(requests.size());
+  const bool few_together = static_cast<double>(together) < analytics::llm::kBuffered * static_cast<double>(requests.size());
   for (const auto& row : requests) {
     const auto times = analytics::llm::times_of(row);
     add(series, "ttft", times.ttft_ns);

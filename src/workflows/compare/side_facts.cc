@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -10,7 +13,7 @@ namespace {
 
 using core::Json;
 
-constexpr std::string_view kMeasuredWith = "measured_with", kInputs = "inputs.hash";
+constexpr std::string_view kMeasuredWith = "measured_with", kInputs = "inputs.hash", kJobRanks = "job.ranks";
 // Members of a run's request, which are options of `aaco run` too. The profiled pass follows the measurement.
 constexpr std::array<std::string_view, 2> kInProcess = {"telemetry", "ebpf"};
 constexpr std::string_view kProfile = "profile";
@@ -41,7 +44,21 @@ void add_request_facts(const Json& request, hardware::Fingerprint& fingerprint) 
   fingerprint = hardware::make_fingerprint(std::move(facts));
 }
 
-void add_recording_facts(const Json& files, hardware::Fingerprint& fingerprint) {
+namespace {
+
+// Of the job that the traces belong to; empty: they do not state it, or differ.
+std::string ranks_of(const Json& files) {
+  std::optional<std::int64_t> ranks;
+  for (const Json& file : files.items()) {
+    const auto of_file = file["facts"]["distributed"]["world_size"].as_i64();
+    if (!of_file || *of_file <= 0 || (ranks && *ranks != *of_file)) return {};
+    ranks = of_file;
+  }
+  return ranks ? std::to_string(*ranks) : std::string();
+}
+
+// The options of PyTorch's profiler that were on, or "none"; empty: no file states them.
+std::string recorded_with(const Json& files) {
   std::string text;
   bool known = false;
   for (const std::string_view option : kRecording) {
@@ -53,9 +70,17 @@ void add_recording_facts(const Json& files, hardware::Fingerprint& fingerprint) 
     }
     if (on) text += (text.empty() ? "" : " ") + std::string(option);
   }
-  if (!known) return;
+  return known && text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+void add_recording_facts(const Json& files, hardware::Fingerprint& fingerprint) {
+  const std::string options = recorded_with(files), ranks = ranks_of(files);
+  if (options.empty() && ranks.empty()) return;
   auto facts = fingerprint.facts;
-  facts.push_back({std::string(kMeasuredWith), text.empty() ? "none" : text});
+  if (!options.empty()) facts.push_back({std::string(kMeasuredWith), options});
+  if (!ranks.empty()) facts.push_back({std::string(kJobRanks), ranks});
   fingerprint = hardware::make_fingerprint(std::move(facts));
 }
 

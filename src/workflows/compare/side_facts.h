@@ -15,8 +15,8 @@ namespace aaco::workflows {
 // "none"), and that inputs were given whose content was not recorded.
 void add_request_facts(const core::Json& request, hardware::Fingerprint& fingerprint);
 
-// How an imported trace was recorded, as measured_with: the options of PyTorch's profiler that were on, or "none". `files`: of
-// env.json; without such facts nothing is added.
+// How an imported trace was recorded, as measured_with: the options of PyTorch's profiler that were on, or "none"; and job.ranks,
+// the number of ranks of the job that its files state. `files`: of env.json; without such facts nothing is added.
 void add_recording_facts(const core::Json& files, hardware::Fingerprint& fingerprint);
 
 // Why the host's time in two traces cannot be judged: they were recorded with different options. Empty: it can.

@@ -29,6 +29,28 @@ TEST(RecordingFacts, FilesWithoutTheFactsAddNothing) {
   EXPECT_EQ(recorded_with(Json::object({{"schema_version", 1}})), "unknown");
   EXPECT_EQ(recorded_with(Json()), "unknown");
 }
+// job.ranks of files that state these world sizes; 0: a file without.
+std::string ranks_of(std::initializer_list<int> sizes) {
+  Json files = Json::array({});
+  for (const int size : sizes)
+    files.push(Json::object({{"facts", size == 0 ? Json::object({{"schema_version", 1}})
+                                                 : Json::object({{"distributed", Json::object({{"world_size", size}})}})}}));
+  hardware::Fingerprint fingerprint;
+  add_recording_facts(files, fingerprint);
+  for (const auto& fact : fingerprint.facts)
+    if (fact.key == "job.ranks") return fact.value;
+  return "";
+}
+TEST(RecordingFacts, RanksOfTheJob) {
+  EXPECT_EQ(ranks_of({8}), "8");
+  EXPECT_EQ(ranks_of({2, 2}), "2");
+}
+TEST(RecordingFacts, RanksThatAreNotStatedOrContradict) {
+  EXPECT_EQ(ranks_of({}), "");
+  EXPECT_EQ(ranks_of({8, 2}), "");
+  EXPECT_EQ(ranks_of({8, 0}), "");
+  EXPECT_EQ(ranks_of({-1}), "");
+}
 TEST(RecordingFacts, DifferentOptionsForbidAVerdictOnTheHost) {
   EXPECT_NE(host_not_judged(differ("none", "with_stack"), true), "");
 }

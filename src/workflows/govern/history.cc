@@ -1,5 +1,7 @@
 #include "workflows/history.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -129,10 +131,14 @@ void analyze(HistorySeries& series, const HistoryRequest& request) {
   analytics::trend::Options options = request.options;
   options.lower_is_better = series.lower_is_better;
   auto trend = analytics::trend::analyze(observations, options);
-  if (trend)
-    series.trend = *std::move(trend);
-  else
+  if (!trend) {
     series.reason = trend.error().message;
+    return;
+  }
+  series.trend = *std::move(trend);
+  if (!series.trend->tells_steps)
+    series.reason = fmt::format("{} values cannot tell a step from chance: at least {} are needed", series.points.size(),
+                                analytics::trend::kFewestForSteps);
 }
 
 // Of the documents in data/metrics only those that name the metric are parsed: all of them would be a tenth of the command's

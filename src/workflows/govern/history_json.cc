@@ -36,7 +36,10 @@ Json drift_json(const Trend& trend) {
 Json trend_json(const HistorySeries& series) {
   const Trend& trend = *series.trend;
   const std::string unit = trend.in_days ? "days" : "points";
-  Json out = Json::object({{"changes", steps_json(series)}, {"level", trend.level}, {"stretch_start", trend.stretch_start}});
+  Json out = Json::object({{"changes", steps_json(series)},
+                           {"tells_steps", trend.tells_steps},
+                           {"level", trend.level},
+                           {"stretch_start", trend.stretch_start}});
   if (trend.alternation)
     out.set(
         "alternation",

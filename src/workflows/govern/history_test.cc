@@ -102,6 +102,8 @@ TEST_F(HistoryTest, FewerThanSixPointsAreNotAnalyzed) {
   EXPECT_FALSE(few.alarmed());
   EXPECT_EQ(few.series[0].reason, "need at least 6 values, have 5");
   file({100, 100, 100, 100, 100, 100});
+  EXPECT_EQ(made().series[0].reason, "6 values cannot tell a step from chance: at least 10 are needed");
+  file({100, 100, 100, 100, 100, 100, 100, 100, 100, 100});
   EXPECT_TRUE(made().series[0].reason.empty());
 }
 TEST_F(HistoryTest, PointsAreInOrderOfTime) {

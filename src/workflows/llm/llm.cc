@@ -124,6 +124,18 @@ void warn_of_held(const std::vector<RanLevel>& levels, SessionDraft& draft) {
                "let the server send 'data: [DONE]', or use --rate");
 }
 
+// No server can be asked for nothing, so these requests are not those of the trace.
+void warn_of_replay(const LlmPlan& plan, SessionDraft& draft) {
+  if (!plan.replayed) return;
+  const auto sent = plan.prompts.begin() + static_cast<std::ptrdiff_t>(plan.levels.front().offsets_ns.size());
+  const auto empty = std::count_if(plan.prompts.begin(), sent, [](const serving::Prompt& one) { return one.without_output; });
+  if (empty > 0)
+    draft.warn(
+        "llm.replay_empty",
+        fmt::format("{} of {} requests of the trace have 0 output tokens: 1 is asked for", empty, sent - plan.prompts.begin()),
+        "remove them from the trace if they failed when it was recorded");
+}
+
 // The recording of --observe. Without it the load is kept, and can be joined later.
 std::optional<ObservedServer> observe(const LlmRequest& request, const std::vector<RanLevel>& levels, SessionDraft& draft,
                                       const Services& services) {
@@ -170,7 +182,8 @@ LlmSummaryOptions summary_options(const LlmRequest& request, const LlmPlan& plan
       .price_per_hour = request.price_per_hour,
       .server_sampled = watch.server_sampled() || observed.has_value(),
       .client_ceiling = stored_client_ceiling(services.paths, hardware::take_inventory("/", services.environment).cpu.model),
-      .definitions = plan.definitions};
+      .definitions = plan.definitions,
+      .ramp_ns = request.ramp_ns.value_or(0)};
   if (observed) options.machine = analytics::llm::kObservedRank;
   if (observed) options.clock_error_ns = observed->clock_error_ns;
   return options;
@@ -207,6 +220,7 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& aske
     draft.warn("llm.length_control",
                "the server does not accept ignore_eos and min_tokens: responses may be shorter than planned",
                "compare only runs with the same response lengths");
+  warn_of_replay(ready.plan, draft);
   AACO_TRY(draft.write_lockbox(subject_of(ready.plan), Json::object()));
   AACO_ASSIGN(const auto journal, RequestJournal::open(draft.writer().path()));
   AACO_TRY(watch.start(draft));
@@ -233,8 +247,9 @@ core::Result<LlmOutcome> measure(const LlmRequest& request, const Services& aske
   store_outcome(ready, watch, *levels, observed, summary, draft);
   journal->discard();
   LlmOutcome outcome;
-  outcome.all_failed = summary.complete == 0;
-  outcome.all_failed = outcome.all_failed && !(services.stopping() && summary.failure.empty());  // stopped: nothing failed
+  const bool ended_by_client = services.stopping() || (request.cancel_after_ns && summary.cancelled > 0);
+  outcome.all_cancelled = summary.complete == 0 && summary.failed == 0 && ended_by_client;
+  outcome.all_failed = summary.complete == 0 && !outcome.all_cancelled;
   outcome.failure =
       summary.failure.empty() ? summary.sentence + (request.cancel_after_ns ? " (--cancel-after)" : "") : summary.failure;
   outcome.definitions = render_definitions(summary.document);

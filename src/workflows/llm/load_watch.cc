@@ -78,7 +78,7 @@ core::Status LoadWatch::start(SessionDraft& draft) {
 
 void LoadWatch::finish(SessionDraft& draft) {
   collectors_->end();
-  if (collectors_->telemetry) collectors_->telemetry->finish(draft.sink(), draft.manifest());
+  if (collectors_->telemetry) collectors_->telemetry->finish(draft.sink(), draft.manifest(), kFreeCpu);
   if (collectors_->plane) {
     collectors_->plane->finish(draft.sink(), draft.manifest());
     if (const auto stored = store_stacks(*collectors_->plane, draft.writer()); !stored)

@@ -110,6 +110,7 @@ core::Result<LlmOutcome> recover_llm(const std::string& name, const Services& se
   AACO_TRY(draft.writer().flush());
   LlmSummaryOptions options{
       .slo = {}, .price_per_hour = killed.request["price_per_hour"].as_f64(), .client_ceiling = {}, .definitions = {}};
+  options.ramp_ns = killed.request["ramp_ns"].as_i64().value_or(0);
   if (const auto slo = killed.request["slo"].text(); !slo.empty()) {
     AACO_ASSIGN(options.slo, analytics::llm::parse_slo(slo));
   }

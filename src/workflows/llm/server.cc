@@ -30,6 +30,8 @@ core::Error refusal(Outcome outcome, int status, std::string message) {
     error.remedy = "check the path of --url (most servers: /v1) and --model";
   else if (status >= 300 && status < 400)
     error.remedy = "use the address it redirects to as --url: a load does not follow redirections";
+  else if (outcome == Outcome::protocol && error.message.find("returned application/json") != std::string::npos)
+    error.remedy = "the server does not stream ('stream': true): check its options, or measure it with streaming on";
   else if (outcome == Outcome::protocol)
     error.remedy = "check that --url is the address of an OpenAI-compatible API (most servers: http://HOST:PORT/v1)";
   else if (outcome == Outcome::tls)

@@ -121,14 +121,21 @@ void warn(LlmSummary& summary, const Load& load) {
   if (load.cancelled > 0)
     summary.warnings.push_back(
         {"llm.cancelled",
-         fmt::format("{}: {} requests were cancelled by the client; they count neither as complete nor as failed", load.name,
-                     load.cancelled),
+         fmt::format("{}: the client cancelled {} {}, which count{} neither as complete nor as failed", load.name, load.cancelled,
+                     load.cancelled == 1 ? "request" : "requests", load.cancelled == 1 ? "s" : ""),
          ""});
   for (const auto& [kind, count] : load.failures)
     summary.warnings.push_back({"llm.failures",
                                 fmt::format("{}: {} of {} requests failed: {}{}", load.name, count, load.requests, kind,
                                             load.examples.at(kind).empty() ? "" : " (" + load.examples.at(kind) + ")"),
                                 ""});
+  if (load.in_ramp > 0)
+    summary.warnings.push_back(
+        {"llm.ramp",
+         fmt::format("{}: {} of {} requests were due within the ramp: their latency counts, throughput is {}", load.name,
+                     load.in_ramp, load.requests + load.cancelled,
+                     load.steady ? "of the time after it" : "of the whole load, as the time after the ramp is too short"),
+         load.steady ? "" : "use a longer --duration"});
   if (load.without_output > 0)
     summary.warnings.push_back({"llm.without_output",
                                 fmt::format("{}: {} of {} complete responses have no output; they have no TTFT and no TPOT",
@@ -138,22 +145,24 @@ void warn(LlmSummary& summary, const Load& load) {
     summary.warnings.push_back(
         {"llm.buffered",
          fmt::format(
-             "{}: {} of {} responses with several chunks came in one piece: their TTFT is the time of the whole response, "
+             "{}: {} of {} responses with several chunks were read in one piece: their TTFT is the time of the whole response, "
              "and the time per token is unknown",
              load.name, load.at_once, load.several_chunks),
-         "check that the server and each proxy before it stream (proxy_buffering off, X-Accel-Buffering: no)"});
+         "check that the server and each proxy before it stream (proxy_buffering off, X-Accel-Buffering: no); tokens that "
+         "follow each other within microseconds are also read together"});
   if (load.retries > 0)
     summary.warnings.push_back(
         {"llm.retries",
-         fmt::format("{}: requests were retried {} times; their latency includes the failed attempts", load.name, load.retries),
+         fmt::format("{}: {}; the latency includes the failed attempts", load.name,
+                     load.retries == 1 ? "1 attempt was repeated" : fmt::format("{} attempts were repeated", load.retries)),
          ""});
   if (load.reconnects > 0)
     summary.warnings.push_back(
         {"llm.reconnects",
          fmt::format(
-             "{}: {} requests were sent again: the server closed their kept-alive connection after they were sent and before "
-             "it answered; they do not count as failed",
-             load.name, load.reconnects),
+             "{}: {} sent again: the server closed the kept-alive connection after a request was sent and before it answered; "
+             "that alone does not count as a failure",
+             load.name, load.reconnects == 1 ? "1 request was" : fmt::format("{} requests were", load.reconnects)),
          "check the server's keep-alive timeout and its log for dropped requests"});
   for (const std::string& drift : load.drifts)
     summary.warnings.push_back({"llm.drift", fmt::format("{}: {}", load.name, drift),
@@ -175,7 +184,9 @@ void warn(LlmSummary& summary, const Load& load) {
         {"llm.tokens_unknown",
          fmt::format("{}: no valid token count for {} of {} responses; TPOT and ITL are unavailable for them", load.name,
                      load.tokens_unknown, load.complete),
-         "use a server that supports stream_options.include_usage, or count with --tokenizer"});
+         load.tokens_unknown > load.usage_rejected
+             ? "use a server that supports stream_options.include_usage, or count with --tokenizer"
+             : "count with --tokenizer"});
   if (load.little_open && load.complete == load.requests && load.cancelled == 0 && load.mean_open > 0 &&
       std::abs(*load.little_open / load.mean_open - 1) > kLittleTolerance)
     summary.warnings.push_back(
@@ -254,7 +265,7 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   AACO_ASSIGN(const auto gpu, tracelake::read_table<trace::GpuEventRow>(session_path, names));
   AACO_ASSIGN(const auto sched, tracelake::read_table<trace::SchedEventRow>(session_path, names));
   LlmSummary summary;
-  const auto loads = analytics::llm::measure_loads(requests, chunks, names, slo);
+  const auto loads = analytics::llm::measure_loads(requests, chunks, names, slo, options.ramp_ns);
   const analytics::llm::SlowTokens slow_tokens(
       {events, gpu, sched, options.machine, options.server_sampled, options.clock_error_ns}, names);
   const auto unloaded = unloaded_first_token(loads);
@@ -306,6 +317,8 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
     }
     levels.push(std::move(level));
     summary.complete += load.complete;
+    summary.failed += load.requests - load.complete;
+    summary.cancelled += load.cancelled;
     if (summary.failure.empty() && !load.examples.empty()) summary.failure = load.examples.begin()->second;
   }
   summary.document = Json::object({{"schema_version", 1}, {"levels", std::move(levels)}});

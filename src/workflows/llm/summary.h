@@ -19,7 +19,7 @@ struct LlmSummary {
   std::vector<trace::Warning> warnings;
   core::Json document;  // metrics/llm_summary.json
   std::string sentence, failure;
-  std::int64_t complete = 0;
+  std::int64_t complete = 0, failed = 0, cancelled = 0;  // requests of all levels
 };
 struct LlmSummaryOptions {
   analytics::llm::Slo slo;
@@ -29,6 +29,7 @@ struct LlmSummaryOptions {
   std::vector<analytics::llm::Tool> definitions;
   std::int32_t machine = 0;         // rank of the rows of the server's machine
   std::int64_t clock_error_ns = 0;  // of their times
+  std::int64_t ramp_ns = 0;         // the rate rose within it
 };
 core::Result<LlmSummary> summarize_llm(const std::string& session_path, const LlmSummaryOptions& options);
 

@@ -111,7 +111,7 @@ core::Result<LevelRun> run_main(runner::Backend& backend, const DecoderPlan& pla
   }
   LoopBlocks blocks;
   auto run = run_level(backend, plan, plan.levels.front(), request, telemetry ? &*telemetry : nullptr, &blocks, services);
-  if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
+  if (telemetry) telemetry->finish(draft.sink(), draft.manifest(), kFreeCpu);
   if (!run) return run;
   blocks.store(draft.sink());
   const NoiseFound noise = watch_noise(blocks, run->loop.plain, request.run.drop_disturbed, draft, services.paths);

@@ -56,7 +56,7 @@ core::Result<LlmSide> load_from_json(const Json& document) {
 core::Result<SessionOutcome> measure_llm(const LlmSide& side, const Services& services) {
   if (const auto* model = std::get_if<LlmModelRequest>(&side)) return llm_model(*model, services);
   AACO_ASSIGN(LlmOutcome outcome, llm(std::get<LlmRequest>(side), services));
-  if (outcome.all_failed) return core::fail(ErrorCode::io, "no request succeeded: " + outcome.failure);
+  if (outcome.all_failed || outcome.all_cancelled) return core::fail(ErrorCode::io, "no request succeeded: " + outcome.failure);
   return std::move(outcome.session);
 }
 

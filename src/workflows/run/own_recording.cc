@@ -151,7 +151,7 @@ core::Result<SessionOutcome> Recording::finish(bool interrupted, const std::opti
 }
 
 core::Result<SessionOutcome> Recording::close(bool interrupted, std::int64_t end_ns, trace::Metrics metrics) {
-  telemetry_.finish(draft_.sink(), draft_.manifest());
+  telemetry_.finish(draft_.sink(), draft_.manifest(), kLongerPeriod);
   store_ranges();
   python_.look();
   draft_.phase("record", begin_ns_, end_ns);

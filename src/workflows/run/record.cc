@@ -215,7 +215,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
                    " (--duration); its run time and exit code are not those of a complete run",
                "remove --duration to let it finish, or observe it with --pid");
   draft.phase("record", begin, end);
-  telemetry.finish(draft.sink(), draft.manifest());
+  telemetry.finish(draft.sink(), draft.manifest(), kLongerPeriod);
   if (plane) {
     plane->finish(draft.sink(), draft.manifest());
     AACO_TRY(store_stacks(*plane, draft.writer()));

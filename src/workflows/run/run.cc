@@ -119,7 +119,7 @@ core::Result<Measured> measure_model(LoadedModel& model, const RunPlan& plan, co
                                                        services.stop != nullptr ? *services.stop : kNever, &told));
   Measured measured{std::move(loop), 0, {}, {}};
   measured.rss_peak_bytes = core::resident_peak_bytes();
-  if (telemetry) telemetry->finish(draft.sink(), draft.manifest());
+  if (telemetry) telemetry->finish(draft.sink(), draft.manifest(), kLongerPeriod);
   WatchedCalls watched;
   if (plane) {
     watched = finish_with_calls(*plane, measured.loop.instrumented, ::getpid(), ::gettid(), draft.sink(), draft.manifest());

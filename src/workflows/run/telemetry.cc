@@ -24,7 +24,7 @@ core::Status Telemetry::start() {
   return {};
 }
 
-void Telemetry::finish(trace::Sink& sink, trace::SessionManifest& manifest) {
+void Telemetry::finish(trace::Sink& sink, trace::SessionManifest& manifest, std::string_view late_remedy) {
   loop_.stop(sink);
   for (trace::Account& account : loop_.accounts()) manifest.accounts.push_back(std::move(account));
   const collectors::SamplingAccount sampling = loop_.sampling();
@@ -46,7 +46,7 @@ void Telemetry::finish(trace::Sink& sink, trace::SessionManifest& manifest) {
         {"telemetry.missed_deadlines",
          std::to_string(sampling.missed_deadlines) + " of " + std::to_string(sampling.samples + sampling.missed_deadlines) +
              " telemetry samples missed their deadline: the machine was too busy for this sampling period",
-         "increase --telemetry-period"});
+         std::string(late_remedy)});
   }
   manifest.accounts.push_back(std::move(account));
 }

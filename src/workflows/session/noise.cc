@@ -32,7 +32,7 @@ NoiseFound watch_noise(const LoopBlocks& blocks, const std::vector<runner::Timed
   if (const auto written = draft.writer().write_json("metrics/noise.json", found.document); !written)
     draft.warn("noise.not_written", written.error().message, written.error().remedy);
   if (marks.empty()) return found;
-  const std::string text = to_text(account, *book);
+  const std::string text = to_text(account, *book, draft.manifest().kind == "llm" ? "generations" : "iterations");
   if (dropped)
     draft.warn("noise.dropped", "disturbed iterations are excluded: " + text,
                "metrics/noise.json lists each block and its cause");

@@ -100,6 +100,11 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
   return {};
 }
 
+std::string_view unit_of(const trace::SessionManifest& manifest) {
+  if (manifest.kind != "llm") return "iteration";
+  return manifest.outcome.llm["mode"].text() == "in_process" ? "generation" : "request";
+}
+
 // `one_load`: what is measured does not change within the session.
 core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool one_load, std::string_view unit) {
   const trace::NameTable& names = loaded.names();
@@ -111,6 +116,7 @@ core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool
       if (names.text(row.phase) == phase) measured.push_back(row);
     if (!measured.empty()) break;
   }
+  if (unit == "request") measured = analytics::anomaly::after_filling(std::move(measured));
   std::vector<Anomaly> all = one_load ? analytics::anomaly::of_iterations(measured, {}, unit) : std::vector<Anomaly>();
   std::vector<Anomaly> counters = analytics::anomaly::of_blocks(blocks, names);
   analytics::anomaly::join_causes(all, counters);
@@ -196,7 +202,7 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
     AACO_ASSIGN(const auto measured, measured_advice(services.paths.sessions, out.session_id));
     if (!measured.empty()) out.bottleneck.set("recommendations", with_measured(out.bottleneck["recommendations"], measured));
   }
-  AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load, manifest.kind == "llm" ? "request" : "iteration"));
+  AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load, unit_of(manifest)));
   AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));
   return out;
 }

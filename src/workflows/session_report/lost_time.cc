@@ -2,19 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "analytics/blame.h"
 #include "core/numbers.h"
 
 namespace aaco::workflows {
 namespace {
 
 using analytics::signals::CallAccount;
+using analytics::signals::kBusyOthers;
+using analytics::signals::kExplainedWait;
+using analytics::signals::kThrottledWait;
 
 constexpr double kNamedLoss = 0.10;       // of a call
 constexpr double kWaitingThreads = 0.25;  // beside the caller, on average
-// As in data/rules/bottleneck.yaml and src/analytics/rootcause/account_rules.h.
-constexpr double kBusyOthers = 0.15;    // CPUs that other processes use, from which on they are to blame for waits
-constexpr double kExplainedWait = 0.2;  // of the wait, by the CPU time of others
-constexpr double kThrottledWait = 0.5;  // of the wait, by the quota
 
 enum class Blame { unknown, quota, others, own };
 

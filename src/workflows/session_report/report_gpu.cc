@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <tuple>
@@ -25,9 +26,7 @@ using report::TimeShare;
 
 constexpr double kMuchLonger = 1.2;    // than the span of the device's work: then the headline says so
 constexpr std::size_t kHeadlines = 3;  // a page adds the hardware efficiency
-constexpr std::size_t kShownKernels = 200;
-constexpr std::size_t kGaps = 50;
-constexpr std::size_t kCauses = 50;
+constexpr std::size_t kShownKernels = 200, kGaps = 50, kCauses = 50;
 
 double sum_of(const report::ReportModel& model, std::string_view id) {
   double sum = 0;
@@ -40,9 +39,12 @@ constexpr std::string_view kComputes = "GPU compute";  // the part of a trace th
 
 // Times are those of the whole trace, all devices.
 void fill_parts(report::ReportModel& model) {
-  const double span = sum_of(model, "gpu.span_ns");
+  // Between the kernels of merged runs and counter passes no time of the program passes.
+  const std::string_view reason = model.session.outcome.gpu["no_timeline"]["reason"].text();
+  const bool kernels_only = reason == "merged-runs" || reason == "counter-pass";
+  const double span = sum_of(model, kernels_only ? "gpu.busy_ns" : "gpu.span_ns");
   if (span <= 0 || !model.parts.empty()) return;
-  model.time_whole = report::TimeWhole::trace;
+  model.time_whole = kernels_only ? report::TimeWhole::kernels : report::TimeWhole::trace;
   model.time_devices = static_cast<std::int64_t>(model.session.outcome.gpu["gpus"].items().size());
   const double compute = sum_of(model, "gpu.compute_ns"), busy = sum_of(model, "gpu.busy_ns");
   const double communication = sum_of(model, "gpu.exposed_collective_ns");
@@ -345,10 +347,14 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
   VerdictText verdict;
   if (gpus.size() > 1) verdict.headline_of = report::HeadlineDevice{number, name};
   // Where nothing else was recorded, busy time would be a claim about what was not.
-  const bool collectives_only = model.session.outcome.gpu["no_timeline"]["reason"].text() == "collectives-only";
+  const Json& none = model.session.outcome.gpu["no_timeline"];
+  const bool collectives_only = none["reason"].text() == "collectives-only";
   // Traces that are no ranks of one job are runs, whatever device each used.
-  if (gpus.size() > 1 && model.session.outcome.gpu["no_timeline"]["reason"].text() == "merged-runs")
-    verdict.sentence = fmt::format("{} separate runs, not {} GPUs of one job: import them one by one.", gpus.size(), gpus.size());
+  if (gpus.size() > 1 && none["reason"].text() == "merged-runs")
+    verdict.sentence =
+        model.session.outcome.files.items().size() > 1
+            ? fmt::format("{} separate runs, not {} GPUs of one job: import them one by one.", gpus.size(), gpus.size())
+            : fmt::format("Runs merged into one file, not {} GPUs of one job: only the kernels can be judged.", gpus.size());
   else
     verdict.sentence =
         fmt::format("{}{} {} for {} of {}; {}.", gpus.size() > 1 ? fmt::format("Least busy of {} GPUs: ", gpus.size()) : "", name,
@@ -358,16 +364,18 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
                                       : in_sentence(model.why.front().title) + model.why_cause) +
         outside_span(model, find_metric(model.metrics, "gpu.span_ns", number)->value) +
         straggler_of(model.session.outcome.gpu["straggler"]);
-  const double total = sum_of(model, "gpu.kernel_sum_ns");
   double attributed = 0;
   for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);
-  const double coverage = total > 0 ? attributed / total : 0;
+  const double total = sum_of(model, "gpu.kernel_sum_ns"), coverage = total > 0 ? attributed / total : 0;
   verdict.confidence = confidence_of(model.why) + fmt::format("; {} of the kernel time is attributed to an operator or range",
                                                               core::format_percent(coverage));
   // Of marked steps first: what one compares between traces.
   for (const char* id : {"latency.p50_ns", "throughput.items_per_second"})
     if (find_metric(model.metrics, id)) verdict.headline_metrics.emplace_back(id);
-  for (const char* id : {"gpu.busy_ns", "gpu.idle_ns", "gpu.active_ratio"})
+  // Without a timeline the time between kernels means nothing.
+  const auto of_device = none.is_object() ? std::array<const char*, 3>{"gpu.kernel_sum_ns", "gpu.kernel_count", "gpu.copy_sum_ns"}
+                                          : std::array<const char*, 3>{"gpu.busy_ns", "gpu.idle_ns", "gpu.active_ratio"};
+  for (const char* id : of_device)
     if (verdict.headline_metrics.size() < kHeadlines && find_metric(model.metrics, id, number))
       verdict.headline_metrics.emplace_back(id);
   return verdict;

@@ -76,6 +76,7 @@ std::vector<Llm::SlowRequest> slowest(std::vector<trace::LlmRequestRow> requests
                              .load = std::string(names.text(row.load)),
                              .e2el_ns = static_cast<double>(row.end_ns - row.scheduled_ns)};
     request.output_tokens = row.output_tokens;
+    request.resent = row.retries + row.reconnects;
     if (row.sent_ns) request.client_queue_ns = static_cast<double>(*row.sent_ns - row.scheduled_ns);
     if (row.sent_ns && row.first_token_ns) request.first_token_ns = static_cast<double>(*row.first_token_ns - *row.sent_ns);
     slow.push_back(std::move(request));
@@ -132,7 +133,9 @@ std::string confidence_of(const report::ReportModel& model, const Llm& section) 
   const auto* ttft = find_metric(model.metrics, "llm.ttft_p50_ns");
   if (ttft == nullptr || !ttft->ci95) return "low: too few requests for a CI";
   const double half = (ttft->ci95->high - ttft->ci95->low) / 2 / std::max(1.0, ttft->value);
-  if (half > kWideInterval) return "low: the CI of the median TTFT is ± " + core::format_percent(half);
+  if (half > kWideInterval)
+    return fmt::format("low: the median TTFT is between {} and {} (95 % CI)", core::format_duration(ttft->ci95->low),
+                       core::format_duration(ttft->ci95->high));
   return elsewhere.empty() ? "high: the client had room at every level" : elsewhere;
 }
 

@@ -51,6 +51,7 @@ void EventSegments::release() {
 }
 
 void EventSegments::add(const trace::ApiCallRow& row) {
+  if (row.name == no_frame_) return;
   Event event{{row.rank, kind_of(row), row.process_id, row.thread_id, 0},
               analytics::levels::single(row.start_ns, row.end_ns, row.name)};
   event.segment.correlation_id = row.correlation_id;

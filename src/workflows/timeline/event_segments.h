@@ -8,6 +8,7 @@
 #include "analytics/levels.h"
 #include "trace/names.h"
 #include "trace/rows.h"
+#include "trace/silence.h"
 
 namespace aaco::workflows {
 
@@ -18,7 +19,10 @@ class EventSegments {
   enum class Details { none, all };  // grids, shapes, sizes and correlation ids of the events
 
   EventSegments(trace::NameTable& names, Details details, Visit visit)
-      : names_(names), details_(details == Details::all), visit_(std::move(visit)) {}
+      : names_(names),
+        no_frame_(names.intern(trace::kNoPythonFrame)),
+        details_(details == Details::all),
+        visit_(std::move(visit)) {}
 
   // What began before, found by its depth.
   void seed(const analytics::levels::Track& track, std::int64_t end_ns) { depths_.seed(track, end_ns); }
@@ -38,6 +42,7 @@ class EventSegments {
   analytics::levels::Kind kind_of(const trace::ApiCallRow& row);
 
   trace::NameTable& names_;
+  trace::NameId no_frame_;  // of rows that are no event
   bool details_;
   Visit visit_;
   analytics::levels::DepthBook depths_;

@@ -1,6 +1,6 @@
 import { linear, ticks } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
-import { percent, quantity, unitOf } from '../format/quantity.ts';
+import { percent, quantity, signedPercent, unitOf } from '../format/quantity.ts';
 import { metricName, type MetricVerdict } from '../model/verdict.ts';
 
 const kRow = 34;
@@ -13,7 +13,6 @@ const kTick = 58;    // pixels from one label of the axis to the next, at least
 
 const kWords: Record<string, string> = { regression: 'worse', improvement: 'better', equivalent: 'equivalent', inconclusive: 'inconclusive' };
 
-export const signedPercent = (ratio: number): string => (ratio > 0 ? '+' : '') + percent(ratio);
 export const valueText = (metric: MetricVerdict, value: number): string => {
   const { number, unit } = quantity(value, unitOf(metric.metric, metric.unit));
   return unit ? `${number}\u00a0${unit}` : number;

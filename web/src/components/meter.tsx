@@ -27,7 +27,7 @@ export function Confidence({ text }: { text: string }) {
       <span class="steps" aria-hidden="true">
         {[1, 2, 3].map((step) => <i key={step} class={step <= level ? 'on' : ''} />)}
       </span>
-      <span><strong>{word[0]?.toUpperCase() + word.slice(1)} confidence</strong>{rest && ` \u2014 ${rest}`}</span>
+      <span><strong>{word === 'none' ? 'No' : word[0]?.toUpperCase() + word.slice(1)} confidence</strong>{rest && ` \u2014 ${rest}`}</span>
     </p>
   );
 }

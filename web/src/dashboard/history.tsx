@@ -78,9 +78,9 @@ function Series({ series, alike }: { series: HistorySeries; alike: boolean }) {
       <h2>{metricWords(series.name)}{series.of && <span class="quiet"> of {series.of}</span>}</h2>
       {alike && series.points[0]?.label && <p class="quiet">Settings of <a class="mono" href={hashOf('session', {}, series.points[0].label)}>{series.points[0].label}</a></p>}
       {series.points.length > 1 ? <Chart series={series} /> : series.points.map((one) => <p key={0}>{prose(text(one.value, series.unit))} <span class="quiet">{day(one.time) || one.label}</span></p>)}
-      {series.reason && <p class="quiet">No trend: {prose(series.reason)}</p>}
+      {series.reason && <p class="quiet">{series.trend ? 'Undecided' : 'No trend'}: {prose(series.reason)}</p>}
       {alarms.map((one) => <p key={one} class="alarm"><strong>!</strong> {prose(one)}</p>)}
-      {series.trend && alarms.length === 0 && <p class="quiet">No alarms.</p>}
+      {series.trend && !series.reason && alarms.length === 0 && <p class="quiet">No alarms.</p>}
       {changes.length > 0 && (
         <table>
           <caption class="unseen">Changes</caption>

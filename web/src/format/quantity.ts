@@ -93,6 +93,8 @@ export function text(value: number, unit: string): string {
 
 export const duration = (ns: number): string => text(ns, 'ns');
 export const percent = (ratio: number): string => text(ratio, 'ratio');
+// Of a change (b - a) / a; where b is ten times a or more, b / a ("506 times").
+export const signedPercent = (ratio: number): string => (ratio >= 9 && Number.isFinite(ratio) ? `${text(ratio + 1, 'count')}\u00a0times` : `${ratio > 0 ? '+' : ''}${text(ratio, 'ratio')}`);
 // For estimates, whose further digits would say nothing.
 export const roundPercent = (ratio: number): string => (ratio >= 0.995 && ratio < 1 ? `>\u00a099${kNoBreak}%` : `${group((ratio * 100).toFixed(Math.abs(ratio) < 0.0995 ? 1 : 0))}${kNoBreak}%`);
 export const count = (value: number): string => text(value, 'count');

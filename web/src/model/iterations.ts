@@ -36,6 +36,11 @@ const loadsOf = (report: Report): string[] => {
   return Array.isArray(levels) && levels.length > 1 ? levels.map((level) => level.load) : [];
 };
 
+// What one point of the latency is called.
+export function callOf(report: Report): string {
+  return report.extra?.llm ? 'request' : report.extra?.decoder ? 'generation' : 'iteration';
+}
+
 const countedLoad = (report: Report): string | undefined => (loadsOf(report).length > 0 ? report.extra?.llm?.counts : undefined);
 
 // The phases of a session in their order; those that measure one of several loads by its name.

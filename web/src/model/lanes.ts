@@ -16,7 +16,7 @@ export interface Track {
 }
 
 const kMaxLanes = 6;
-const kOverview = 'iterations';
+export const kOverview = 'iterations'; // the track of whole iterations, requests or generations
 
 // Iterations first, then tracks in their given order; overlapping spans (nested calls) go to lanes below each other.
 export function buildTracks(columns: TimelineColumns): Track[] {

@@ -148,7 +148,7 @@ function Curves({ levels }: { levels: Level[] }) {
 function LimitView({ limit }: { limit: Limit }) {
   return (
     <>
-      <p class="strong">{limit.text}.</p>
+      <p class="strong">{limit.text.charAt(0).toUpperCase() + limit.text.slice(1)}.</p>
       <ul>{limit.evidence.map((line, index) => <li key={index}>{line}</li>)}</ul>
     </>
   );

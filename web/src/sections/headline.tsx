@@ -6,7 +6,7 @@ const kEfficiency = 'hardware_efficiency'; // of the roofline, not a metric
 
 const relative = (metric: NamedMetric, of: (low: number, high: number) => number): number =>
   metric.ci95 && metric.value !== 0 ? of(metric.ci95[0], metric.ci95[1]) / Math.abs(metric.value) : 0;
-// What \u00b1 means: the half width of the 95 % interval relative to the value, as the terminal states it (src/report/quantity.h).
+// What \u00b1 means: the half width of the 95 % interval relative to the value, as the terminal states it (src/report/quantity.h): not above 100 %.
 const halfWidth = (metric: NamedMetric): number => relative(metric, (low, high) => (high - low) / 2);
 // How far an end of the interval is from the value: what the drawing has to hold.
 const extent = (metric: NamedMetric): number => relative(metric, (low, high) => Math.max(Math.abs(low - metric.value), Math.abs(high - metric.value)));
@@ -34,7 +34,7 @@ function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; 
         <Whisker metric={metric} reach={reach} />
         <span class="tile-interval">
           {metric.ci95
-            ? <><span>{interval(metric.ci95[0], metric.ci95[1], metric.unit)}</span><span class="quiet">{'\u00b1'}{'\u00a0'}{percent(halfWidth(metric))}</span></>
+            ? <><span>{interval(metric.ci95[0], metric.ci95[1], metric.unit)}</span>{halfWidth(metric) <= 1 && <span class="quiet">{'\u00b1'}{'\u00a0'}{percent(halfWidth(metric))}</span>}</>
             : metric.id === kEfficiency ? 'reached of the roofline' : report.session.kind === 'import' ? 'no CI (one trace)' : 'no CI'}
         </span>
       </dd>
@@ -45,15 +45,17 @@ function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; 
 const kTiles = 4;
 // Beside the headline's own metrics: how busy the device is, and how near the work is to what the hardware can do.
 const kMore = ['gpu.active_ratio', 'gpu.busy_ratio', 'cpu.use_ratio'];
+// Of a server under load, whose machine this need not be.
+const kServed = ['llm.good_ratio', 'llm.availability_ratio'];
 
 function tilesOf(report: Report): NamedMetric[] {
   const find = (id: string) => findMetric(report, id, report.headline_of?.device);
   const tiles = report.headline.map(find).filter((one): one is NamedMetric => one !== undefined);
-  const busy = kMore.map(find).find((one): one is NamedMetric => one !== undefined);
+  const busy = (report.extra?.llm ? kServed : kMore).map(find).find((one): one is NamedMetric => one !== undefined);
   const efficiency = report.roofline?.reached_ratio;
   const known = (ids: string[]) => tiles.some((one) => ids.includes(one.id));
   if (tiles.length > 0 && efficiency !== undefined) tiles.push({ id: kEfficiency, value: efficiency, unit: 'ratio' });
-  if (tiles.length > 0 && tiles.length < kTiles && busy && !known(kMore)) tiles.push(busy);
+  if (tiles.length > 0 && tiles.length < kTiles && busy && !known([...kMore, busy.id])) tiles.push(busy);
   return tiles.slice(0, kTiles);
 }
 

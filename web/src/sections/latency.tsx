@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Section } from '../components/section.tsx';
 import { interval, percent, plural, text } from '../format/quantity.ts';
-import { distribution, inTimeOrder, isBeside, isMeasured, isWarmup, phaseTitleOf } from '../model/iterations.ts';
+import { callOf, distribution, inTimeOrder, isBeside, isMeasured, isWarmup, phaseTitleOf } from '../model/iterations.ts';
 import { findMetric, metricTip, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
 import { linear, padded } from '../charts/scale.ts';
 import { DistributionChart, type Mark } from './distribution_chart.tsx';
@@ -44,7 +44,7 @@ function leadOf(report: Report): string {
   const warmup = findMetric(report, 'warmup.iterations');
   const cov = findMetric(report, 'latency.cov_ratio');
   const observer = findMetric(report, 'observer.effect_ratio');
-  if (iterations) words.push(`${plural(iterations.value, 'iteration')} measured${warmup ? ` after ${plural(warmup.value, 'iteration')} of warm-up` : ''}.`);
+  if (iterations) words.push(`${plural(iterations.value, callOf(report))} measured${warmup && warmup.value > 0 ? ` after ${plural(warmup.value, callOf(report))} of warm-up` : ''}.`);
   if (cov) words.push(`Coefficient of variation: ${percent(cov.value)}.`);
   if (observer) words.push(`Telemetry changed the median by ${percent(observer.value)}${observer.ci95 ? ` (${interval(observer.ci95[0], observer.ci95[1], 'ratio')})` : ''}.`);
   return words.join(' ');
@@ -54,6 +54,7 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
   const series = useMemo(() => (report.iterations && report.iterations.rows > 0 ? inTimeOrder(report.iterations) : undefined), [report]);
   const steps = useMemo(() => distribution(series, report.histogram, report.thinned?.iterations !== undefined), [series, report]);
   const [curve, setCurve] = useState(false);
+  const call = callOf(report);
   const metrics = kRows.map((one) => findMetric(report, one)).filter((one): one is NamedMetric => one !== undefined);
   const marks: Mark[] = metrics.filter((one) => kMarks[one.id]).map((one) => ({ label: kMarks[one.id] as string, value: one.value, ci95: one.ci95 }));
   // A point or a bar alone says no more than its number.
@@ -66,27 +67,27 @@ export function LatencySection({ report, id, title }: { report: Report; id: stri
       {metrics.length > 0 && <QuantileTable report={report} metrics={metrics} />}
       {series && points > 1 && (
         <figure>
-          <figcaption>Every iteration over time</figcaption>
-          <LatencyChart series={series} titleOf={phaseTitleOf(report)} median={findMetric(report, 'latency.p50_ns')?.value} thinnedFrom={report.thinned?.iterations} />
+          <figcaption>Every {call} over time</figcaption>
+          <LatencyChart series={series} call={call} titleOf={phaseTitleOf(report)} median={findMetric(report, 'latency.p50_ns')?.value} thinnedFrom={report.thinned?.iterations} />
           <ul class="key">
             {series.phases.some(isWarmup) && <li><i class="swatch hatch" />warm-up, not counted</li>}
             {series.phases.some(isBeside) && <li><i class="line-swatch" />with telemetry, not counted</li>}
             {others.length > 0 && <li><i class="line-swatch grey" />{others.map((phase) => (phase === 'profile' ? 'profiled' : phase)).join(', ')}, not counted</li>}
             <li><i class="sign-outlier" />{plural(outliers, 'outlier')} beyond 3 IQR of the quartiles</li>
-            {series.disturbance.size > 0 && <li><i class="sign-disturbed" />{plural(series.disturbance.size, 'iteration')} affected by external load</li>}
+            {series.disturbance.size > 0 && <li><i class="sign-disturbed" />{plural(series.disturbance.size, call)} affected by external load</li>}
           </ul>
         </figure>
       )}
       {(bars > 1 || steps.length > 1) && (
         <figure>
           <figcaption>
-            Distribution of the measured iterations
+            Distribution of the measured {call}s
             <span class="switch small" role="group" aria-label="Form">
               <button type="button" class={curve ? '' : 'on'} aria-pressed={!curve} onClick={() => setCurve(false)} disabled={!report.histogram}>Histogram</button>
               <button type="button" class={curve ? 'on' : ''} aria-pressed={curve} onClick={() => setCurve(true)}>Cumulative</button>
             </span>
           </figcaption>
-          <DistributionChart histogram={report.histogram} steps={steps} marks={marks} curve={curve || !report.histogram} />
+          <DistributionChart histogram={report.histogram} steps={steps} marks={marks} curve={curve || !report.histogram} what={`${call}s`} />
           {marks.some((mark) => mark.ci95) && <ul class="key"><li><i class="swatch mark-swatch" />95 % CI of each quantile</li></ul>}
         </figure>
       )}

@@ -24,7 +24,7 @@ function yDomain(series: IterationSeries, median: number | undefined, all: boole
 }
 
 // Latency over time: warm-up shaded, outliers as diamonds, disturbed iterations ticked below, blocks with telemetry tinted.
-export function LatencyChart({ series, titleOf, median, thinnedFrom }: { series: IterationSeries; titleOf: (phase: string) => string; median: number | undefined; thinnedFrom: number | undefined }) {
+export function LatencyChart({ series, call, titleOf, median, thinnedFrom }: { series: IterationSeries; call: string; titleOf: (phase: string) => string; median: number | undefined; thinnedFrom: number | undefined }) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const [all, setAll] = useState(false);
   const [hover, setHover] = useState<number | null>(null);
@@ -59,7 +59,7 @@ export function LatencyChart({ series, titleOf, median, thinnedFrom }: { series:
     const row = nearest(px);
     setHover(row);
     const extra = [series.outlier.has(row) ? 'outlier' : '', series.disturbance.get(row) ?? ''].filter((one) => one !== '');
-    showTip(event.clientX, event.clientY, `${duration(series.duration[row] ?? 0)}\n${titleOf(series.phases[series.phase[row] ?? 0] ?? '')}, iteration ${series.iteration[row]}${extra.length > 0 ? `\n${extra.join(', ')}` : ''}`);
+    showTip(event.clientX, event.clientY, `${duration(series.duration[row] ?? 0)}\n${titleOf(series.phases[series.phase[row] ?? 0] ?? '')}, ${call} ${series.iteration[row]}${extra.length > 0 ? `\n${extra.join(', ')}` : ''}`);
   };
   const clampY = (value: number): number => Math.max(box.top, Math.min(box.bottom, y(value)));
   return (
@@ -70,7 +70,7 @@ export function LatencyChart({ series, titleOf, median, thinnedFrom }: { series:
       </>
     }>
       <div ref={ref} class="chart">
-        <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`Latency of ${count(series.start.length)} iterations over time, from ${duration(extent(series.duration)?.low ?? 0)} to ${duration(extent(series.duration)?.high ?? 0)}.`}>
+        <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`Latency of ${count(series.start.length)} ${call}s over time, from ${duration(extent(series.duration)?.low ?? 0)} to ${duration(extent(series.duration)?.high ?? 0)}.`}>
           {series.runs.map((run, index) => {
             const [a, b] = [Math.max(box.left, x(series.start[run.from] ?? 0)), Math.min(box.right, x((series.start[run.to - 1] ?? 0) + (series.duration[run.to - 1] ?? 0)))];
             if (b <= a) return null;

@@ -28,6 +28,7 @@ interface SlowRequest {
   load: string;
   e2el_ns: number;
   client_queue_ns: number;
+  resent?: number;
   first_token_ns?: number;
   longest_gap_ns?: number;
   output_tokens?: number;
@@ -151,7 +152,7 @@ function LlmSection({ report, id, title }: SectionProps) {
           <tbody>
             {slow.map((request) => (
               <tr key={request.request}>
-                <th scope="row">request {request.request}{request.cause ? <span class="quiet narrow-block">{request.cause}</span> : null}</th>
+                <th scope="row">request {request.request}{request.resent ? <span class="quiet narrow-block">sent again after {request.resent} failed {request.resent === 1 ? 'attempt' : 'attempts'}</span> : null}{request.cause ? <span class="quiet narrow-block">{request.cause}</span> : null}</th>
                 <td class="right">{duration(request.e2el_ns)}</td>
                 <td class="right">{request.first_token_ns === undefined ? '' : duration(request.first_token_ns)}</td>
                 <td class="narrow"><Tokens slow={request} longest={longest} /></td>

@@ -5,7 +5,7 @@ import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { hideTip, showTip } from '../components/tip.tsx';
 import { ScrollBox } from '../components/scroll_box.tsx';
-import { duration, interval, scaleFor, text } from '../format/quantity.ts';
+import { duration, interval, scaleFor, signedPercent, text } from '../format/quantity.ts';
 import type { Report } from '../model/report.ts';
 
 const kHeight = 240;
@@ -49,8 +49,6 @@ declare module '../model/report.ts' {
 }
 
 const searchOf = (report: Report): Search | undefined => (Array.isArray(report.extra?.search?.trials) ? report.extra.search : undefined);
-
-const signed = (ratio: number): string => `${ratio > 0 ? '+' : ''}${text(ratio, 'ratio')}`;
 
 interface Axis {
   title: string;
@@ -152,7 +150,7 @@ function SearchSection({ report, id, title }: SectionProps) {
     <Section id={id} title={title} lead={`${search.tried} of ${search.configurations} configurations tried, ${search.failed} failed, ${search.out_of_tolerance} out of tolerance; ${search.inputs}.`}>
       {proof && (
         <p>
-          <strong>{proof.configuration}</strong>: {what} {signed(proof.change_ratio)}
+          <strong>{proof.configuration}</strong>: {what} {signedPercent(proof.change_ratio)}
           {proof.low_ratio !== undefined && proof.high_ratio !== undefined ? ` (95 % CI ${interval(proof.low_ratio, proof.high_ratio, 'ratio')})` : ''} on {proof.rounds} fresh process rounds: {proof.verdict}. Next: {search.recommendation}.
         </p>
       )}
@@ -160,7 +158,7 @@ function SearchSection({ report, id, title }: SectionProps) {
       {search.parts.length > 0 && (
         <table class="legend">
           <thead><tr><th scope="col">Leave one out</th><th scope="col" class="right">{search.objective === 'memory' ? 'peak memory' : search.objective === 'energy' ? 'energy per item' : 'time per item'} without it</th></tr></thead>
-          <tbody>{search.parts.map((part) => <tr key={part.change}><th scope="row"><Name text={part.change} /></th><td class="right">{signed(part.without_ratio)}</td></tr>)}</tbody>
+          <tbody>{search.parts.map((part) => <tr key={part.change}><th scope="row"><Name text={part.change} /></th><td class="right">{signedPercent(part.without_ratio)}</td></tr>)}</tbody>
         </table>
       )}
       <ScrollBox label="Trials">
@@ -170,7 +168,7 @@ function SearchSection({ report, id, title }: SectionProps) {
             {search.trials.map((trial) => (
               <tr key={trial.label}>
                 <th scope="row"><Name text={trial.label} />{trial.outcome !== 'ok' && trial.outcome !== 'baseline' ? <span class="quiet"> {trial.outcome}</span> : null}{trial.reason ? <span class="quiet narrow-block">{trial.reason}</span> : null}</th>
-                <td class="right strong">{trial.change_ratio === undefined ? '' : signed(trial.change_ratio)}</td>
+                <td class="right strong">{trial.change_ratio === undefined ? '' : signedPercent(trial.change_ratio)}</td>
                 <td class="right">{trial.median_ns === undefined ? '' : duration(trial.median_ns)}</td>
                 <td class="right narrow">{trial.p99_ns === undefined ? '' : duration(trial.p99_ns)}</td>
                 <td class="right narrow">{trial.rss_peak_bytes === undefined ? '' : text(trial.rss_peak_bytes, 'bytes')}</td>

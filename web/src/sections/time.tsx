@@ -192,7 +192,9 @@ function leadOf(tree: Entry[], whole: Whole) {
   const most = threads ? [...tree].sort((a, b) => b.total_ns - a.total_ns)[0] : tree[0];
   if (!most) return undefined;
   const inner = most.children[0];
-  const first = `${whole.title} ${whole === kWholes.kernels || threads ? 'take' : 'takes'} ${duration(total)}; ${percent(most.share_ratio)} of that is \u201c${most.name}\u201d`;
+  const largest = tree.reduce((a, b) => (b.total_ns > a.total_ns ? b : a), most);
+  const named = [largest, ...(largest === most ? [] : [most])].map((one, i) => `${percent(one.share_ratio)}${i === 0 ? ' of that is' : ''} \u201c${one.name}\u201d`).join(', ');
+  const first = `${whole.title} ${whole === kWholes.kernels || threads ? 'take' : 'takes'} ${duration(total)}; ${named}`;
   if (!inner || inner.remainder) return `${first}.`;
   return <>{first}; {shorten(titleOf(inner), 60)} alone takes {percent(inner.share_ratio)}. <span class="screen-only">Select a segment to see its contents.</span></>;
 }

@@ -9,8 +9,8 @@ import { hideTip, showTip } from '../components/tip.tsx';
 import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
 import { count, duration, scaleFor } from '../format/quantity.ts';
-import { buildTracks, detailExtent, type Lane, timelineExtent, timelineSlots, type Track } from '../model/lanes.ts';
-import { phaseTitles } from '../model/iterations.ts';
+import { buildTracks, detailExtent, kOverview, type Lane, timelineExtent, timelineSlots, type Track } from '../model/lanes.ts';
+import { callOf, phaseTitles } from '../model/iterations.ts';
 import type { Phase, Report, TimelineColumns } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
 import { TraceView } from '../trace/trace_view.tsx';
@@ -102,7 +102,10 @@ function find(tracks: Track[], time: number, py: number, slack: number): { track
   return undefined;
 }
 
-function Spans({ columns, report }: { columns: TimelineColumns; report: Report }) {
+function Spans({ columns: given, report }: { columns: TimelineColumns; report: Report }) {
+  const call = callOf(report);
+  const columns = useMemo(() => (call === 'iteration' ? given : { ...given, names: given.names.map((name) => name.replace(/^measure(_telemetry)? (?=\d+$)/, `${call} `)) }), [given, call]);
+  const titleOf = (track: Track): string => (track.name === kOverview ? `${call}s` : track.name);
   const [ref, width] = useWidth<HTMLDivElement>();
   const full = useMemo(() => timelineExtent(columns), [columns]);
   const zoom = useZoom(full, 200, useMemo(() => detailExtent(columns, full), [columns, full]));
@@ -120,7 +123,7 @@ function Spans({ columns, report }: { columns: TimelineColumns; report: Report }
     if (!hit) return hideTip();
     const name = columns.names[columns.name[hit.row] ?? 0] ?? '';
     const group = columns.groups[columns.group[hit.row] ?? 0] ?? '';
-    return showTip(event.clientX, event.clientY, `${name}\n${group ? `${group}, ` : ''}${duration(columns.duration_ns[hit.row] ?? 0)}\n${hit.track.name}, at ${duration((columns.start_ns[hit.row] ?? 0) - full.low)}`);
+    return showTip(event.clientX, event.clientY, `${name}\n${group ? `${group}, ` : ''}${duration(columns.duration_ns[hit.row] ?? 0)}\n${titleOf(hit.track)}, at ${duration((columns.start_ns[hit.row] ?? 0) - full.low)}`);
   };
   const groups = columns.groups.map((group, index) => ({ group, slot: slots[index] ?? kOther })).filter(({ group, slot }) => group !== '' && slot < kOther);
   return (
@@ -132,7 +135,7 @@ function Spans({ columns, report }: { columns: TimelineColumns; report: Report }
           {[...drawn.wide.entries()].map(([slot, path]) => <path key={`w${slot}`} d={path} fill={slotFill(slot)} />)}
           {drawn.labels.map((label, index) => <text key={index} x={label.x} y={label.y} class={`span-label on-s${label.slot}`}>{label.text}</text>)}
           {tracks.map((track, index) => (
-            <text key={track.name} x={0} y={tracks.slice(0, index).reduce((sum, one) => sum + heightOf(one), 0) + 14} class="track-name">{shorten(track.name, 60)}{track.crowded ? ' (overlapping spans in the last row)' : ''}</text>
+            <text key={track.name} x={0} y={tracks.slice(0, index).reduce((sum, one) => sum + heightOf(one), 0) + 14} class="track-name">{shorten(titleOf(track), 60)}{track.crowded ? ' (overlapping spans in the last row)' : ''}</text>
           ))}
           <XAxis scale={x} ticks={marks} format={axis} y={height} />
           <Surface box={{ left: 0, right: width, top: 0, bottom: height }} x={x} zoom={zoom} onHover={onHover} onLeave={hideTip} />
