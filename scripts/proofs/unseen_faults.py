@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 
-from unseen_kinds import faults, spin
+from unseen.kinds import faults, spin
 
 DESCRIPTION = 'faults the laboratory lacks: found, cause first, parts that add up (15 min; needs a C compiler)'
 TOP = pathlib.Path(__file__).resolve().parents[2]

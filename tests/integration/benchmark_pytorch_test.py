@@ -120,7 +120,7 @@ class OnAGpuThatIsStoodInFor(PyTorchTest):
         self.assertEqual((outcome['visits'], outcome['failed']), (10, 4))
         failures = '\n'.join(outcome['failures'])
         self.assertIn('out of memory. Tried to allocate more', failures)
-        self.assertRegex(failures, r'(?s)code 134.*HSA_STATUS_ERROR_OUT_OF_RESOURCES')
+        self.assertRegex(failures, r'(?s)signal 6.*HSA_STATUS_ERROR_OUT_OF_RESOURCES')
 
     def test_stops_on_request_and_resumes(self):
         registry = self.registry | {'AACO_REGISTRY': str(self.folder / 'stopped')}
