@@ -32,8 +32,9 @@ std::string to_string(const Slo& slo);
 struct RequestTimes {
   std::optional<double> ttft_ns, ttft_sent_ns;
   std::optional<double> e2el_ns, e2el_sent_ns;  // of complete answers
-  std::optional<double>
-      tpot_ns;  // (last token - first token) / (tokens - 1); empty without a token count, for one token and for one chunk
+  // (last token - first token) / (tokens - 1); empty without a token count, for one token, for one chunk and for chunks that were
+  // read in one piece.
+  std::optional<double> tpot_ns;
   std::optional<double> client_queue_ns;  // sent - scheduled
 };
 RequestTimes times_of(const trace::LlmRequestRow& row);
@@ -83,12 +84,25 @@ struct Load {
   std::optional<double> steady_s;
   std::optional<Rates> steady;
   double offered_per_second = 0;
-  double chunks_per_second = 0;                          // content chunks of all requests over the whole load
-  std::optional<double> offered_tokens_per_second;       // open loop: requests due per second times the tokens asked for
-  double mean_open = 0;                                  // requests open at once, averaged over time, by their own intervals
-  std::optional<double> little_open;                     // throughput times mean latency (Little, Operations Research 9, 1961)
-  double availability_ratio = 0;                         // complete / all
-  std::optional<double> goodput_per_second, good_ratio;  // requests that keep the SLO; failures keep none
+  double chunks_per_second = 0;                     // content chunks of all requests over the whole load
+  std::optional<double> offered_tokens_per_second;  // open loop: requests due per second times the tokens asked for
+  double mean_open = 0;                             // requests open at once, averaged over time, by their own intervals
+  std::optional<double> little_open;                // throughput times mean latency (Little, Operations Research 9, 1961)
+  double availability_ratio = 0;                    // complete / all
+  // Complete with several tokens, and TPOT or ITL is unknown (no token count, one read of all chunks, chunks that were lost).
+  std::int64_t tpot_unknown = 0, itl_unknown = 0;
+  // Requests that keep the SLO, of those that are judged: failures, which keep none, and complete ones of which each limited time
+  // is known. The others are neither good nor bad. Where fewer than half of the complete ones are judged, there is no share.
+  std::int64_t good = 0, judged = 0;
+  std::optional<double> goodput_per_second, good_ratio;
+  // Complete requests that were sent once, by when they were due. late_ns: from then to the send, less opening the connection.
+  struct Send {
+    std::int64_t due_ns = 0;
+    double late_ns = 0;
+    std::optional<double> ttft_ns;  // from when it was due, as e2el_ns
+    double e2el_ns = 0;
+  };
+  std::vector<Send> sends;
 };
 
 // Most answers of several chunks were read in one piece: they were held back, by the server or by something before it, until they
@@ -113,7 +127,13 @@ struct OwnState {
   // Of events that the client read and parsed, until the first token and after it: every one of kLagFloorNs or longer, and the
   // longest of windows without one.
   std::vector<double> event_own_ns, gap_own_ns;
+  // Lags of kStallNs or longer: each is a sample of its own, at its end.
+  struct Stall {
+    std::int64_t from_ns = 0, to_ns = 0;
+  };
+  std::vector<Stall> stalls;
 };
+inline constexpr std::int64_t kStallNs = 20'000'000;  // serving::OwnState::kSampleWindowNs
 OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                    std::int64_t to_ns);
 
@@ -195,12 +215,16 @@ trace::Metrics metrics_of(const Load& load, const OwnLimit& client);
 
 // "holds 12.0 requests/s at TTFT P99 180 ms", for a person.
 std::string sentence_of(const Load& load, const Slo& slo);
+// Where not every request is judged: "40 of 40 requests whose TPOT is known within TPOT <= 30.0 ms", or that too few are for a
+// share. Otherwise empty.
+std::string partly_judged(const Load& load, const Slo& slo);
 inline constexpr double kBehindSchedule = 0.05;  // of the rate due; a throughput less than that is told beside it
 
 // Among levels in rising order of load, as indices that are empty where there is none: the last level that keeps the SLO, and the
 // knee. It is the last level before requests queue: the median TTFT is longer than at the lowest level by more than `kQueueShare`
-// of the time that an answer takes. Without a queue it is the level after which throughput grows by less than `kKneeGain` of the
-// load's growth (a server that computes all requests at once slows them down instead).
+// of the time that an answer takes; or the first level before it whose throughput no later one exceeds. Without a queue it is the
+// level after which throughput grows by less than `kKneeGain` of the load's growth (a server that computes all requests at once
+// slows them down instead).
 inline constexpr double kKneeGain = 0.3;
 inline constexpr double kQueueShare = 0.5;
 struct Curve {
@@ -210,5 +234,7 @@ struct Curve {
 };
 Curve judge_curve(std::span<const Load> loads, const Slo& slo);
 bool keeps(const Load& load, const Slo& slo);
+// A limited time of most responses of the level is unknown: it neither keeps nor breaks the SLO.
+bool is_unjudged(const Load& load, const Slo& slo);
 
 }  // namespace aaco::analytics::llm

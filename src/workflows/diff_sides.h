@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analytics/between_runs.h"
@@ -22,12 +23,14 @@ struct ComparedSession {
   std::string model;                // its name; empty: unknown
   hardware::Fingerprint fingerprint;
   std::string fingerprint_hash;
-  std::vector<double> iterations;  // measured ones in order, ns; of an imported trace its steps
-  std::string scope;               // iteration or step
-  std::int64_t disturbed = 0;      // of the measured ones, by the noise sentinel
-  bool dropped_disturbed = false;  // they are not among `iterations`
-  bool interrupted = false;        // it ended before it had measured what was asked for
-  std::string changed;             // documents that are not what was written, with commas between
+  std::vector<double> iterations;                // measured ones in order, ns; of an imported trace its steps
+  std::string scope;                             // iteration or step
+  std::int64_t disturbed = 0;                    // of the measured ones, by the noise sentinel
+  bool dropped_disturbed = false;                // they are not among `iterations`
+  bool interrupted = false;                      // it ended before it had measured what was asked for
+  std::string changed;                           // documents that are not what was written, with commas between
+  std::int64_t responses = 0, in_one_piece = 0;  // of a load on a language-model server (LlmSeries)
+  bool without_tpot = false;                     // TPOT is unknown for all of them
   std::optional<double> items_per_iteration;
   trace::Metrics metrics;
   std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, as a baseline file keeps them
@@ -35,10 +38,16 @@ struct ComparedSession {
   std::shared_ptr<const TraceWork> work;              // null without device work
 };
 
+inline constexpr std::size_t kFewestSteps = 6;  // below, a series has no interval of its median
+
+// Metrics that a session without_tpot does not have.
+inline constexpr std::string_view kTpotMetrics = "llm.tpot_";
+
 struct ComparedSide {
   std::string name;  // as asked
   std::vector<ComparedSession> sessions;
   std::shared_ptr<const governance::Baseline> baseline;  // where the side is a baseline file
+  bool tpot_unknown = false;                             // for most responses of its sessions: it is not compared
   [[nodiscard]] std::vector<std::string> ids() const;
 };
 
@@ -52,6 +61,14 @@ core::Result<ComparedSide> load_side(const std::vector<std::string>& names, cons
 std::string interruption_note(const ComparedSide& side, std::string_view letter);
 // What was disturbed on a side, and whether it counts: "A: 12 of 400 iterations were disturbed and are left out"; empty: nothing.
 std::string disturbance_note(const ComparedSide& side, std::string_view letter);
+
+// Judges TPOT by all sessions of a side together: where it is unknown for most of their responses, none of them has it; otherwise
+// those without a known one are marked to be left out.
+void judge_tpot(ComparedSide& side);
+// "A: TPOT is not compared: it is unknown for 50 of 80 responses, which arrived in one piece"; empty: nothing is left out.
+std::string tpot_note(const ComparedSide& side, std::string_view letter);
+// "A: quantiles are the geometric mean of 7 sessions' quantiles, not those of all requests"; empty: one session, or no load.
+std::string quantile_note(const ComparedSide& side, std::string_view letter);
 
 // Every difference between the sessions of one side and between the sides, each key once, hard first, then what changed from A to
 // B (which forbids a comparison only where it differs within one side); traces whose kernels of one name ran on other grids

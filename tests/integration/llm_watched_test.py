@@ -128,6 +128,10 @@ class Killed(LlmTest):
         self.assertEqual(session['session']['state'], 'interrupted')
         self.assertEqual(session['session']['tag'], 'dead')
         self.assertIn('llm.recovered', self.warned(session))
+        self.assertIn('ended in the last moments', ' '.join(one['message'] for one in session['warnings']))
+        shown = self.aaco('report', session['session']['id']).output
+        self.assertIn('own state is unknown', ' '.join(shown.split()))
+        self.assertNotIn('had room', shown)
         measured = sorted([row['scheduled_ns'], row['end_ns'], row['output_tokens']] for row in kept if row['phase'] == 'measure')
         self.assertEqual(sorted(self.query(session, 'scheduled_ns, end_ns, output_tokens')), measured)
         self.assertEqual(self.value(session, 'llm.request_count'), len(measured))

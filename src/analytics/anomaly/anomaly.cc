@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "core/numbers.h"
 #include "stats/changepoint.h"
@@ -42,15 +44,51 @@ double deviations_of(double value, const Normal& normal) {
   return normal.deviation > 0 ? (value - normal.median) / normal.deviation : 0;
 }
 
+bool nearer(double value, double to, double than) { return std::abs(value - to) < std::abs(value - than); }
+
+// One past the last value of a shift at `from`, of which the next change is at `until`: up to there where most values are of the
+// new level, otherwise to where they are back at the level before it, kBack in a row.
+std::size_t end_of_shift(const std::vector<double>& values, const stats::ChangePoint& change, std::size_t from,
+                         std::size_t until) {
+  constexpr std::size_t kBack = 4;
+  const auto begin = values.begin();
+  const double usual =
+      stats::median(std::vector<double>(begin + static_cast<std::ptrdiff_t>(from), begin + static_cast<std::ptrdiff_t>(until)));
+  if (nearer(usual, change.after, change.before)) return until;
+  std::size_t back = 0;
+  for (std::size_t i = from; i < until; ++i) {
+    back = nearer(values[i], change.before, change.after) ? back + 1 : 0;
+    if (back == kBack) return i + 1 - kBack;
+  }
+  return until;
+}
+
+// A shift that does not last to the end is said from where to where; the change back is not another one.
 void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vector<double>& values, const Normal& normal,
                       std::string_view unit, std::vector<Anomaly>& out) {
-  for (const stats::ChangePoint& change : stats::find_changes(values)) {
+  const auto changes = stats::find_changes(values);
+  std::optional<double> left;  // the level before the last one that was told
+  const std::string_view noun = unit == "iteration" ? "call" : unit;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const stats::ChangePoint& change = changes[i];
+    const double before = std::exchange(left, std::nullopt).value_or(0);
     if (change.before <= 0 || std::abs(change.after / change.before - 1) < kLevelRatio) continue;
-    const auto& at = rows[static_cast<std::size_t>(change.index)];
-    out.push_back({Kind::level_shift, fmt::format("{} {}", unit, at.iteration), change.after, change.before,
-                   (change.after - change.before) / normal.deviation, at.start_ns, at.start_ns,
-                   fmt::format("since {} {}, {}s take {} instead of {}", unit, at.iteration, unit == "iteration" ? "call" : unit,
-                               core::format_duration(change.after), core::format_duration(change.before))});
+    if (before > 0 && std::abs(change.after / before - 1) < kLevelRatio) continue;
+    const auto from = static_cast<std::size_t>(change.index);
+    const std::size_t until = i + 1 < changes.size() ? static_cast<std::size_t>(changes[i + 1].index) : values.size();
+    const std::size_t end = end_of_shift(values, change, from, until);
+    const auto &first = rows[from], &last = rows[std::max(end, from + 1) - 1];
+    const bool lasts = end == values.size();
+    const std::string what =
+        fmt::format("{} instead of {}", core::format_duration(change.after), core::format_duration(change.before));
+    out.push_back(
+        {Kind::level_shift,
+         lasts ? fmt::format("{} {}", unit, first.iteration) : fmt::format("{}s {} to {}", unit, first.iteration, last.iteration),
+         change.after, change.before, (change.after - change.before) / normal.deviation, first.start_ns,
+         lasts ? first.start_ns : last.start_ns + last.duration_ns,
+         lasts ? fmt::format("since {} {}, {}s take {}", unit, first.iteration, noun, what)
+               : fmt::format("from {} {} to {}, {}s took {}", unit, first.iteration, last.iteration, noun, what)});
+    left = change.before;
   }
 }
 

@@ -43,6 +43,40 @@ TEST(Iterations, MergesAdjacentSpikes) {
   EXPECT_EQ(found[1].subject, "iteration 120");
 }
 
+// 17 slow requests, and 139 as before: whatever is found of it, nothing lasts to the end.
+TEST(Iterations, AShiftThatEndsHasFirstAndLast) {
+  for (const double deviation : {10.0, 80.0}) {
+    auto rows = series(240, deviation);
+    for (std::size_t i = 84; i < 101; ++i) rows[i].duration_ns *= 43;
+    int shifts = 0;
+    for (const Anomaly& one : of_iterations(rows, {}, "request")) {
+      EXPECT_EQ(one.text.find("since"), std::string::npos) << one.text;
+      if (one.kind != Kind::level_shift) continue;
+      ++shifts;
+      EXPECT_EQ(one.text.find("from request 84 to 100, requests took 43"), 0U) << one.text;
+      EXPECT_EQ(one.subject, "requests 84 to 100");
+    }
+    EXPECT_EQ(shifts, 1);
+  }
+}
+// The requests of a stall: each waits for its end, so that the time falls from the first to the last of them.
+TEST(Iterations, AStallIsNotAShiftToTheEnd) {
+  auto rows = series(240, 80);
+  for (std::size_t i = 84; i < 101; ++i) rows[i].duration_ns += 73 * 1000 - static_cast<std::int64_t>(i - 84) * 4000;
+  for (const Anomaly& one : of_iterations(rows, {}, "request")) EXPECT_EQ(one.text.find("since"), std::string::npos) << one.text;
+}
+TEST(Iterations, TwoShiftsThatLastAreBothTold) {
+  auto rows = series(300);
+  for (std::size_t i = 100; i < rows.size(); ++i) rows[i].duration_ns += i < 200 ? 300 : 900;
+  const auto found = of_iterations(rows);
+  std::vector<std::string> texts;
+  for (const Anomaly& one : found)
+    if (one.kind == Kind::level_shift) texts.push_back(one.text);
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0].find("from iteration 100 to 199, calls took"), 0U) << texts[0];
+  EXPECT_EQ(texts[1].find("since iteration 200, calls take"), 0U) << texts[1];
+}
+
 TEST(Iterations, ReportsLevelShiftOnce) {
   auto rows = series(200);
   for (std::size_t i = 100; i < rows.size(); ++i) rows[i].duration_ns += 150;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analytics/llm.h"
+#include "analytics/llm/client_stalls.h"
 #include "analytics/llm/lag_floor.h"
 #include "core/numbers.h"
 
@@ -125,7 +126,11 @@ OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::N
   for (const auto& row : events) {
     if (row.time_ns < from_ns || row.time_ns > to_ns) continue;
     const std::string_view metric = names.text(row.metric);
-    if (metric == "client.loop_lag_ns") state.loop_lag_ns.push_back(row.value);
+    if (metric == "client.loop_lag_ns") {
+      state.loop_lag_ns.push_back(row.value);
+      if (row.value >= static_cast<double>(kStallNs))
+        state.stalls.push_back({row.time_ns - static_cast<std::int64_t>(row.value), row.time_ns});
+    }
     if (metric == "client.cpu_ratio") state.cpu_ratio.push_back(row.value);
     if (metric == "client.run_queue_ratio") state.run_queue_ratio.push_back(row.value);
     if (metric == "client.write_wait_ns") state.write_wait_ns.push_back(row.value);
@@ -159,6 +164,7 @@ OwnLimit judge_client(const Load& load, const OwnState& state) {
                                  core::format_percent(*limit.run_queue_ratio), core::format_percent(limit.cpu_ratio.value_or(0)),
                                  by_lag.front());
   for (std::string& reason : by_lag) limit.reasons.push_back(std::move(reason));
+  for (std::string& reason : moved_by_stalls(load, state)) limit.reasons.push_back(std::move(reason));
   const auto& gaps = load.inter_chunk;  // ITL is them, divided by their tokens
   for (auto reason : {read_long("the median TTFT", load.ttft.p50, 0.5, load.complete, state.event_own_ns),
                       read_long("the TTFT P99", load.ttft.p99, 0.99, load.complete, state.event_own_ns),

@@ -34,6 +34,14 @@ TEST(Curve, KneeOfASharedProcessorIsWhereRequestsQueue) {
   EXPECT_EQ(curve.knee, 2U);
   EXPECT_EQ(curve.flat_steps, 3U);
 }
+// Three slots: at concurrency 4 a third of the requests wait, which the median does not show, and nothing is gained.
+TEST(Curve, KneeIsTheFirstLevelWithTheHighestThroughput) {
+  const std::vector<Load> loads = {load_of(6.6, 1, 10),  load_of(13.1, 2, 10), load_of(19.7, 3, 10),
+                                   load_of(19.7, 4, 12), load_of(19.8, 5, 90), load_of(19.7, 6, 150)};
+  const Curve curve = judge_curve(loads, {});
+  EXPECT_TRUE(curve.queues);
+  EXPECT_EQ(curve.knee, 2U);
+}
 TEST(Curve, TtftGrowingWithTheLoadIsNotAQueue) {
   const Curve curve = judge_curve(std::vector<Load>{load_of(10, 1, 10), load_of(20, 2, 20), load_of(20.5, 4, 45)}, {});
   EXPECT_FALSE(curve.queues);
@@ -183,6 +191,83 @@ TEST(Client, RareLagBesideEqualAnswersIsTheLimit) {
   OwnState state;
   for (int i = 0; i < 100; ++i) state.loop_lag_ns.push_back(i % 5 == 0 ? 2e6 : 5e4);
   EXPECT_TRUE(judge_client(load, state).limited);
+}
+// 240 requests, one each 25 ms, answered within 6 ms, and a client that stands still for 450 ms from 2 s on.
+struct StalledLoad {
+  std::vector<trace::LlmRequestRow> requests;
+  trace::NameTable names;
+  OwnState state;
+  explicit StalledLoad(std::int64_t stall_ns, std::int64_t count = 240) {
+    const std::int64_t from = 2'000 * kMs + 1, to = from + stall_ns;
+    for (std::int64_t i = 0; i < count; ++i) {
+      trace::LlmRequestRow row{.request = i, .phase = names.intern("measure"), .load = names.intern("rate 40/s")};
+      row.scheduled_ns = 25 * kMs * i;
+      row.sent_ns = row.scheduled_ns > from && row.scheduled_ns < to ? to : row.scheduled_ns;
+      row.first_token_ns = *row.sent_ns + 6 * kMs + 10'000 * (i % 9);
+      row.last_token_ns = row.end_ns = *row.first_token_ns + 10 * kMs;
+      row.outcome = names.intern("ok");
+      row.output_tokens = row.content_chunks = 2;
+      requests.push_back(row);
+    }
+    state.loop_lag_ns.assign(300, 1e5);
+    state.loop_lag_ns.push_back(static_cast<double>(stall_ns));
+    state.cpu_ratio = {0.05};
+    if (stall_ns >= kStallNs) state.stalls.push_back({from, to});
+  }
+  [[nodiscard]] OwnLimit judge() const { return judge_client(measure_load(requests, {}, names, {}), state); }
+};
+TEST(Client, OneLongStallMovedTheTail) {
+  const OwnLimit limit = StalledLoad(450 * kMs).judge();
+  ASSERT_TRUE(limit.limited);
+  EXPECT_FALSE(limit.saturated);
+  const std::string& reason = limit.reasons.front();
+  EXPECT_NE(reason.find("the client stood still for 450 ms: 17 requests were sent up to 425 ms late"), std::string::npos)
+      << reason;
+  EXPECT_NE(reason.find("the TTFT P95"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("the E2EL P99"), std::string::npos) << reason;
+  EXPECT_EQ(reason.find("median"), std::string::npos) << reason;
+}
+TEST(Client, AStallOfFewerRequestsThanTheTailHasIsNotTheLimit) {
+  const OwnLimit limit = StalledLoad(30 * kMs, 2000).judge();
+  EXPECT_FALSE(limit.limited) << limit.reasons.front();
+}
+// Requests that wait for --max-open are as late, and no stall is at that time.
+TEST(Client, LateSendsWithoutAStallAreNotTheClients) {
+  StalledLoad load(450 * kMs);
+  for (OwnState::Stall& stall : load.state.stalls) stall = {stall.from_ns + 2'000 * kMs, stall.to_ns + 1'600 * kMs};
+  EXPECT_FALSE(load.judge().limited);
+}
+// One response of 40 is read at the end of a stall of 300 ms: the mean time of the others is 10 ms.
+TEST(Client, ResponsesReadAtTheEndOfAStallMovedTheTail) {
+  trace::NameTable names;
+  std::vector<trace::LlmRequestRow> requests;
+  for (std::int64_t i = 0; i < 400; ++i) {
+    trace::LlmRequestRow row{.request = i, .phase = names.intern("measure"), .load = names.intern("concurrency 1")};
+    row.scheduled_ns = 400 * kMs * i;
+    row.sent_ns = row.scheduled_ns;
+    row.first_token_ns = row.scheduled_ns + (i % 40 == 0 ? 301 : 10) * kMs;
+    row.last_token_ns = row.end_ns = *row.first_token_ns + 10 * kMs;
+    row.outcome = names.intern("ok");
+    row.output_tokens = row.content_chunks = 2;
+    requests.push_back(row);
+  }
+  OwnState state{.loop_lag_ns = std::vector<double>(1000, 1e5), .cpu_ratio = {0.05}, .run_queue_ratio = {}};
+  for (std::int64_t i = 0; i < 400; i += 40) state.stalls.push_back({400 * kMs * i + kMs, (400 * i + 301) * kMs});
+  const OwnLimit limit = judge_client(measure_load(requests, {}, names, {}), state);
+  ASSERT_TRUE(limit.limited);
+  EXPECT_NE(limit.reasons.front().find("stood still 10 times, for up to 300 ms: 10 responses were read late"), std::string::npos)
+      << limit.reasons.front();
+}
+TEST(Client, StallsTakeTimeOfAClosedLoop) {
+  Load load = load_of(10, 1, 5000);
+  load.name = "concurrency 1";
+  load.duration_s = 5;
+  const OwnState state{.loop_lag_ns = {}, .cpu_ratio = {0.05}, .run_queue_ratio = {}, .stalls = {{0, 600 * kMs}}};
+  const OwnLimit limit = judge_client(load, state);
+  ASSERT_TRUE(limit.limited);
+  EXPECT_NE(limit.reasons.front().find("600 ms of the 5.00 s"), std::string::npos) << limit.reasons.front();
+  load.name = "rate 10/s";
+  EXPECT_FALSE(judge_client(load, state).limited);
 }
 TEST(Client, NoSamplesIsNotTheLimit) { EXPECT_FALSE(judge_client(load_of(10, 1, 10), {}).limited); }
 

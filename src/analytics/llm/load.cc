@@ -108,16 +108,49 @@ Rates rates_of(std::span<const trace::LlmRequestRow> requests, const trace::Name
   return rates;
 }
 
-bool is_good(const trace::LlmRequestRow& row, const RequestTimes& times, const Gaps& gaps, const Slo& slo) {
-  const auto within = [](const std::optional<double>& value, const std::optional<std::int64_t>& limit, bool may_lack) {
-    return !limit || (value ? *value <= static_cast<double>(*limit) : may_lack);
-  };
+enum class Kept { no, yes, unknown };
+
+// A time of a response with several tokens.
+struct TokenTime {
+  std::optional<double> value;
+  bool none = false;  // a response of one token has none, and keeps every limit on it
+};
+
+Kept kept(const TokenTime& time, const std::optional<std::int64_t>& limit) {
+  if (!limit || time.none) return Kept::yes;
+  if (!time.value) return Kept::unknown;
+  return *time.value <= static_cast<double>(*limit) ? Kept::yes : Kept::no;
+}
+
+// Adds a complete request to the unknown, the judged and the good ones of the load.
+void judge(const trace::LlmRequestRow& row, const RequestTimes& times, const Gaps& gaps, const Slo& slo, Load& load) {
+  const bool one_token = row.output_tokens == 1, without_output = row.content_chunks == 0;
+  TokenTime tpot{times.tpot_ns, one_token}, itl{{}, one_token};
   const auto longest = gaps.longest.find(row.request);
-  const auto itl = longest == gaps.longest.end() ? std::optional<double>() : std::optional(longest->second);
-  // An answer of one token has no gaps, and keeps every limit on them.
-  const bool one_token = row.output_tokens == 1 || row.content_chunks == 1;
-  return within(times.ttft_ns, slo.ttft_ns, false) && within(times.tpot_ns, slo.tpot_ns, one_token) &&
-         within(itl, slo.itl_ns, one_token) && within(times.e2el_ns, slo.e2el_ns, false);
+  if (longest != gaps.longest.end() && row.first_token_ns != row.last_token_ns) itl.value = longest->second;
+  load.tpot_unknown += !tpot.value && !one_token && !without_output ? 1 : 0;
+  load.itl_unknown += !itl.value && !one_token && !without_output ? 1 : 0;
+  if (slo.empty()) return;
+  const auto within = [](const std::optional<double>& value, const std::optional<std::int64_t>& limit) {
+    return !limit || (value && *value <= static_cast<double>(*limit));
+  };
+  const bool misses_tokens = without_output && (slo.tpot_ns || slo.itl_ns);
+  const Kept by_tpot = kept(tpot, slo.tpot_ns), by_itl = kept(itl, slo.itl_ns);
+  if (!without_output && (by_tpot == Kept::unknown || by_itl == Kept::unknown)) return;
+  ++load.judged;
+  load.good += !misses_tokens && within(times.ttft_ns, slo.ttft_ns) && within(times.e2el_ns, slo.e2el_ns) &&
+                       by_tpot == Kept::yes && by_itl == Kept::yes
+                   ? 1
+                   : 0;
+}
+
+void add_shares(Load& load) {
+  if (2 * load.judged < load.complete) return;
+  const Rates& rates = load.steady ? *load.steady : load.rates;
+  load.goodput_per_second =
+      rates.requests_per_second * static_cast<double>(load.good) / static_cast<double>(std::max<std::int64_t>(1, load.judged));
+  load.judged += load.requests - load.complete;
+  load.good_ratio = static_cast<double>(load.good) / static_cast<double>(std::max<std::int64_t>(1, load.judged));
 }
 
 void add_steady(Load& load, std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window whole,
@@ -160,7 +193,8 @@ RequestTimes times_of(const trace::LlmRequestRow& row) {
   }
   times.e2el_ns = span(row.scheduled_ns, row.end_ns);
   if (row.sent_ns) times.e2el_sent_ns = span(*row.sent_ns, row.end_ns);
-  if (row.first_token_ns && row.last_token_ns && row.output_tokens && *row.output_tokens > 1 && row.content_chunks > 1)
+  if (row.first_token_ns && row.last_token_ns && *row.last_token_ns > *row.first_token_ns && row.output_tokens.value_or(0) > 1 &&
+      row.content_chunks > 1)
     times.tpot_ns = span(*row.first_token_ns, *row.last_token_ns) / static_cast<double>(*row.output_tokens - 1);
   return times;
 }
@@ -215,18 +249,21 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   if (token_chunks > 0) load.tokens_per_chunk = static_cast<double>(tokens) / static_cast<double>(token_chunks);
   const Gaps gaps = gaps_of(complete, chunks, names);
   Series series;
-  std::int64_t good = 0;
   for (const auto& row : requests) {
     if (names.text(row.outcome) != "ok") continue;
     RequestTimes times = times_of(row);
+    judge(row, times, gaps, slo, load);
     if (is_buffered(load)) times.tpot_ns.reset();
     series.add(times);
+    if (times.client_queue_ns)
+      load.sends.push_back({row.scheduled_ns,
+                            std::max(0.0, *times.client_queue_ns - static_cast<double>(row.connect_ns.value_or(0))),
+                            times.ttft_ns, *times.e2el_ns});
     if (times.ttft_ns && row.connect_ns)
       load.opened.push_back({*times.ttft_ns, static_cast<double>(*row.connect_ns),
                              row.tls_ns ? std::optional(static_cast<double>(*row.tls_ns)) : std::nullopt});
     else if (times.ttft_ns)
       load.ttft_of_open_connections.push_back(*times.ttft_ns);
-    good += !slo.empty() && is_good(row, times, gaps, slo) ? 1 : 0;
   }
   load.drifts = drifts_of(requests, names);
   load.ttft = stats::summarize(series.ttft);
@@ -256,12 +293,7 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     load.offered_tokens_per_second = load.offered_per_second * static_cast<double>(asked) / static_cast<double>(requests.size());
   load.mean_open = open_ns / std::max(1.0, span(whole.from, whole.to));
   if (load.e2el.mean) load.little_open = load.rates.requests_per_second * *load.e2el.mean * 1e-9;
-  if (!slo.empty()) {
-    const Rates& rates = load.steady ? *load.steady : load.rates;
-    load.goodput_per_second =
-        rates.requests_per_second * static_cast<double>(good) / static_cast<double>(std::max<std::int64_t>(1, load.complete));
-    load.good_ratio = static_cast<double>(good) / static_cast<double>(std::max<std::int64_t>(1, load.requests));
-  }
+  if (!slo.empty()) add_shares(load);
   return load;
 }
 

@@ -65,6 +65,19 @@ bool queues(const Load& lowest, const Load& load) {
   return now.value - before.value > kQueueShare * answer && (!before.ci95 || !now.ci95 || now.ci95->low > before.ci95->high);
 }
 
+// Whether a later level has a higher throughput than `at`, beyond the interval of its mean latency (throughput is the open
+// requests over it), but at most kSameThroughput.
+bool is_exceeded(std::span<const Load> loads, std::size_t at) {
+  constexpr double kMinThroughput = 0.01, kSameThroughput = 0.05;  // relative
+  const Load& load = loads[at];
+  double interval = 0;
+  if (load.e2el.mean && load.e2el.mean_ci95 && *load.e2el.mean > 0)
+    interval = (load.e2el.mean_ci95->high - load.e2el.mean_ci95->low) / 2 / *load.e2el.mean;
+  const double most = load.rates.requests_per_second * (1 + std::clamp(interval, kMinThroughput, kSameThroughput));
+  return std::any_of(loads.begin() + static_cast<std::ptrdiff_t>(at) + 1, loads.end(),
+                     [&](const Load& later) { return later.rates.requests_per_second > most; });
+}
+
 }  // namespace
 
 trace::Metrics metrics_of(const Load& load, const OwnLimit& client) {
@@ -86,7 +99,10 @@ trace::Metrics metrics_of(const Load& load, const OwnLimit& client) {
   add(metrics, "llm.prompt_tokens_per_second", rates.prompt_tokens_per_second, "1/s");
   if (load.offered_per_second > 0) add(metrics, "llm.offered_per_second", load.offered_per_second, "1/s");
   add(metrics, "llm.goodput_per_second", load.goodput_per_second, "1/s");
-  if (load.good_ratio && load.requests > 0) add_share(metrics, "llm.good_ratio", *load.good_ratio, load.requests);
+  if (load.good_ratio && load.judged > 0) {
+    add_share(metrics, "llm.good_ratio", *load.good_ratio, load.judged);
+    if (load.judged < load.requests) metrics.push_back({"llm.judged_count", static_cast<double>(load.judged), "count", {}, {}});
+  }
   add(metrics, "llm.effective_concurrency", load.mean_open, "count");
   add(metrics, "llm.tokens_per_chunk", load.tokens_per_chunk, "count");
   add(metrics, "llm.client_cpu_ratio", client.cpu_ratio, "ratio");
@@ -104,8 +120,28 @@ bool keeps(const Load& load, const Slo& slo) {
     const auto quantile = top(summary);
     return !limit || (quantile && quantile->value <= static_cast<double>(*limit));
   };
-  return load.complete > 0 && load.availability_ratio >= 0.99 && within(load.ttft, slo.ttft_ns) &&
-         within(load.tpot, slo.tpot_ns) && within(load.inter_chunk, slo.itl_ns) && within(load.e2el, slo.e2el_ns);
+  // Responses of one token alone have no time per token, and keep every limit on it.
+  const bool one_token_each = load.tpot_unknown == 0 && load.without_output == 0 && load.tpot.count == 0;
+  return load.complete > 0 && load.availability_ratio >= 0.99 && !is_unjudged(load, slo) && within(load.ttft, slo.ttft_ns) &&
+         (one_token_each || (within(load.tpot, slo.tpot_ns) && within(load.inter_chunk, slo.itl_ns))) &&
+         within(load.e2el, slo.e2el_ns);
+}
+
+bool is_unjudged(const Load& load, const Slo& slo) {
+  return (slo.tpot_ns && 2 * load.tpot_unknown > load.complete) || (slo.itl_ns && 2 * load.itl_unknown > load.complete);
+}
+
+std::string partly_judged(const Load& load, const Slo& slo) {
+  const bool tpot = slo.tpot_ns && load.tpot_unknown > 0, itl = slo.itl_ns && load.itl_unknown > 0;
+  if (!tpot && !itl) return {};
+  const std::string_view time = tpot && itl ? "TPOT and ITL" : tpot ? "TPOT" : "ITL";
+  const std::string_view verb = tpot && itl ? "are" : "is";
+  if (!load.good_ratio)
+    return fmt::format("{} {} known for {} of {} responses, too few for a share within {}", time, verb, load.judged,
+                       load.complete, to_string(slo));
+  return fmt::format("{} of {} requests {}whose {} {} known within {} ({} unknown)", load.good, load.judged,
+                     load.complete < load.requests ? "that failed or " : "", time, verb, to_string(slo),
+                     load.requests - load.judged);
 }
 
 Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
@@ -121,6 +157,9 @@ Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
     }
     if (!curve.knee && !grows) curve.knee = i - 1;
   }
+  // The median does not show a queue in which fewer than half of the requests wait: where a lower level has the throughput
+  // already, it is the knee.
+  while (curve.queues && *curve.knee > 0 && !is_exceeded(loads, *curve.knee - 1)) --*curve.knee;
   return curve;
 }
 
@@ -138,7 +177,10 @@ std::string sentence_of(const Load& load, const Slo& slo) {
   const auto& top = bounded ? load.ttft.p99 : load.ttft.p50;
   if (top) text += fmt::format(", TTFT {} {}", bounded ? "P99" : "median", core::format_duration(top->value));
   if (load.tpot.p50 && load.tpot.p50->value > 0) text += fmt::format(", TPOT {}", core::format_duration(load.tpot.p50->value));
-  if (load.good_ratio) text += fmt::format("; {} of requests within {}", core::format_percent(*load.good_ratio), to_string(slo));
+  if (const std::string partly = partly_judged(load, slo); !partly.empty())
+    text += "; " + partly;
+  else if (load.good_ratio)
+    text += fmt::format("; {} of requests within {}", core::format_percent(*load.good_ratio), to_string(slo));
   if (load.complete < load.requests)
     text += fmt::format("; {} of {} requests failed", load.requests - load.complete, load.requests);
   return text;

@@ -57,6 +57,7 @@ void write_levels(TextPage& page, const Llm& section) {
                        kColumn, page.ascii());
     }
     page.line(row + fit_right(failed(level) == 0 ? "-" : std::to_string(failed(level)), 8, page.ascii()));
+    if (!level.partly_judged.empty()) page.paragraph(page.clean(level.partly_judged), 4, Style::warning);
     if (!level.client_limit.empty()) page.paragraph(page.clean(level.client_verdict), 4, Style::warning);
     for (const std::string& wait : level.connection_waits) page.paragraph(page.clean(wait), 4, Style::warning);
     if (!level.handshakes.empty()) page.paragraph(page.clean(level.handshakes), 4, Style::dim);

@@ -223,7 +223,8 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
     take(analytics::regression::not_comparable(), outcome);
   }
   for (const auto& [side, letter] : {std::pair(&a, "A"), std::pair(&b, "B")})
-    for (std::string note : {interruption_note(*side, letter), disturbance_note(*side, letter)})
+    for (std::string note : {interruption_note(*side, letter), disturbance_note(*side, letter), tpot_note(*side, letter),
+                             quantile_note(*side, letter)})
       if (!note.empty()) outcome.notes.push_back(std::move(note));
   for (const ComparedSide* side : {&a, &b})
     for (const ComparedSession& session : side->sessions)

@@ -18,8 +18,7 @@ using analytics::regression::MetricInput;
 using analytics::regression::SessionSample;
 using core::ErrorCode;
 
-constexpr std::size_t kMaxSimilar = 5;   // metrics suggested for an unknown one
-constexpr std::size_t kFewestSteps = 6;  // below, a series has no interval of its median
+constexpr std::size_t kMaxSimilar = 5;  // metrics suggested for an unknown one
 
 struct Alias {
   std::string_view name, id;
@@ -140,8 +139,10 @@ SessionSample sample_of(const ComparedSession& session, const std::string& id, s
   if (value != nullptr) {
     sample.value = value->value;
     if (value->ci95) sample.ci95 = stats::Interval{value->ci95->low, value->ci95->high};
+    const auto* judged = id == kGood ? find_metric(session.metrics, "llm.judged_count") : nullptr;  // empty: all of them
     if (id == kAvailability || id == kGood)
-      if (const auto* requests = find_metric(session.metrics, "llm.request_count")) sample.trials = std::llround(requests->value);
+      if (const auto* requests = judged != nullptr ? judged : find_metric(session.metrics, "llm.request_count"))
+        sample.trials = std::llround(requests->value);
   }
   return sample;
 }
@@ -151,8 +152,14 @@ bool has(const ComparedSession& session, const std::string& id, std::optional<st
   return !sample.series.empty() || sample.value.has_value();
 }
 
+// A session whose responses all arrived in one piece has no TPOT, and does not keep the others from being compared.
+bool is_left_out(const ComparedSide& side, const ComparedSession& session, std::string_view id) {
+  return !side.tpot_unknown && session.without_tpot && id.starts_with(kTpotMetrics);
+}
+
 bool has(const ComparedSide& side, const std::string& id, std::optional<std::int64_t> device) {
-  return std::all_of(side.sessions.begin(), side.sessions.end(), [&](const auto& session) { return has(session, id, device); });
+  return std::all_of(side.sessions.begin(), side.sessions.end(),
+                     [&](const auto& session) { return is_left_out(side, session, id) || has(session, id, device); });
 }
 
 Better better_of(Direction direction) {
@@ -200,8 +207,10 @@ MetricInput input_of(const std::string& id, std::optional<std::int64_t> device, 
   metric.exact = std::find(kExact.begin(), kExact.end(), id) != kExact.end();
   if (const auto* latency = latency_statistic(id)) metric.statistic = latency->statistic;
   if (id.starts_with("llm.")) metric.statistic = llm_statistic(id);
-  for (const auto& session : a.sessions) metric.a.push_back(sample_of(session, id, device));
-  for (const auto& session : b.sessions) metric.b.push_back(sample_of(session, id, device));
+  for (const auto& session : a.sessions)
+    if (!is_left_out(a, session, id)) metric.a.push_back(sample_of(session, id, device));
+  for (const auto& session : b.sessions)
+    if (!is_left_out(b, session, id)) metric.b.push_back(sample_of(session, id, device));
   for (std::size_t i = 0; i < metric.a.size(); ++i) fill_idle(a.sessions[i], id, metric.a[i]);
   for (std::size_t i = 0; i < metric.b.size(); ++i) fill_idle(b.sessions[i], id, metric.b[i]);
   if (id == analytics::metrics::kCallerCpu) metric.statistic = std::nullopt;  // the mean of the blocks

@@ -136,10 +136,13 @@ core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_dist
   AACO_TRY(read_series(session, found.manifest, drop_disturbed));
   AACO_ASSIGN(session.metrics, read_metrics(session.path));
   if (session.kind == "llm") {
-    AACO_ASSIGN(auto series, llm_series(session.path));
+    AACO_ASSIGN(auto llm, llm_series(session.path));
+    session.responses = llm.responses;
+    session.in_one_piece = llm.in_one_piece;
     // Of several levels the one that counts: its latency is that of the requests there.
-    if (const auto latency = series.find("llm.e2el_p50_ns"); latency != series.end()) session.iterations = latency->second;
-    session.series.merge(series);
+    if (const auto latency = llm.values.find("llm.e2el_p50_ns"); latency != llm.values.end())
+      session.iterations = latency->second;
+    session.series.merge(llm.values);
   }
   if (const auto batch = found.manifest.outcome.batch) session.items_per_iteration = static_cast<double>(*batch);
   AACO_ASSIGN(session.work, load_trace_work(session.path));
@@ -318,6 +321,7 @@ core::Result<ComparedSide> load_side(const std::vector<std::string>& names, cons
     }
   }
   if (side.sessions.empty()) return core::fail(ErrorCode::invalid_argument, "one side of the comparison has no session");
+  judge_tpot(side);
   return side;
 }
 

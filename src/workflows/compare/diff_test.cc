@@ -55,6 +55,70 @@ TEST(Diff, SlowerFasterAndTheSame) {
   EXPECT_EQ(compared(side("a", 1e6), side("b", 1e6)).verdict, "equivalent");
 }
 
+// Loads of 60 responses; of each session some arrived in one piece, and it states TPOT where most did not.
+ComparedSide llm_side(const std::string& name, double tpot_ns, const std::vector<int>& in_one_piece) {
+  ComparedSide side;
+  side.name = name;
+  for (std::size_t i = 0; i < in_one_piece.size(); ++i) {
+    ComparedSession& session = side.sessions.emplace_back();
+    session.id = name + std::to_string(i);
+    session.kind = "llm";
+    session.fingerprint = hardware::make_fingerprint({{"batch", "1"}});
+    session.fingerprint_hash = session.fingerprint.hash;
+    session.responses = 60;
+    session.in_one_piece = in_one_piece[i];
+    core::Random random(i + 1);
+    auto& tpot = session.series["llm.tpot_p50_ns"];
+    for (int k = 0; k < 60; ++k) {
+      session.iterations.push_back(20 * tpot_ns * std::exp(0.01 * random.normal()));
+      if (k >= in_one_piece[i]) tpot.push_back(tpot_ns * std::exp(0.01 * random.normal()));
+    }
+    session.series["llm.e2el_p50_ns"] = session.iterations;
+    if (tpot.empty()) session.series.erase("llm.tpot_p50_ns");
+    if (in_one_piece[i] < 30) session.metrics.push_back({"llm.tpot_p50_ns", tpot_ns, "ns", {}, {}});
+    session.metrics.push_back({"llm.e2el_p50_ns", 20 * tpot_ns, "ns", {}, {}});
+  }
+  judge_tpot(side);
+  return side;
+}
+DiffOutcome compared_llm(const ComparedSide& a, const ComparedSide& b) {
+  Services services;
+  services.paths.share = AACO_SOURCE_DIR;
+  DiffRequest request;
+  request.store = request.use_history = false;
+  auto outcome = diff_sides(a, b, request, services);
+  EXPECT_TRUE(outcome) << outcome.error().text();
+  return outcome ? *std::move(outcome) : DiffOutcome();
+}
+const analytics::regression::MetricResult* tpot_of(const DiffOutcome& outcome) {
+  const auto found =
+      std::find_if(outcome.metrics.begin(), outcome.metrics.end(), [](const auto& one) { return one.id == "llm.tpot_p50_ns"; });
+  return found == outcome.metrics.end() ? nullptr : &*found;
+}
+TEST(Diff, OneBlockInOnePieceDoesNotDropTpot) {
+  const DiffOutcome outcome = compared_llm(llm_side("a", 10e6, {0, 40, 0, 0, 60}), llm_side("b", 13e6, {0, 0, 2, 0, 0}));
+  const auto* tpot = tpot_of(outcome);
+  ASSERT_NE(tpot, nullptr);
+  ASSERT_TRUE(tpot->interval) << tpot->reason;
+  EXPECT_NEAR(*tpot->delta_ratio, 0.3, 0.02);
+  EXPECT_THAT(outcome.notes, Contains("A: TPOT is unknown for 100 of 300 responses, which arrived in one piece; 1 session with "
+                                      "none or too few known ones left out"));
+  EXPECT_THAT(outcome.notes, Contains("B: TPOT is unknown for 2 of 300 responses, which arrived in one piece"));
+  EXPECT_THAT(outcome.notes, Contains(HasSubstr("A: quantiles are the geometric mean of 5 sessions' quantiles")));
+}
+TEST(Diff, TpotOfASideThatMostlyArrivedInOnePieceIsNotCompared) {
+  const DiffOutcome outcome = compared_llm(llm_side("a", 10e6, {40, 40, 10}), llm_side("b", 13e6, {0, 0, 0}));
+  EXPECT_EQ(tpot_of(outcome), nullptr);
+  EXPECT_FALSE(outcome.metrics.empty());
+  EXPECT_THAT(outcome.notes,
+              Contains("A: TPOT is not compared: it is unknown for 90 of 180 responses, which arrived in one piece"));
+}
+TEST(Diff, OneSessionAndOtherKindsHaveNoNoteOnQuantiles) {
+  EXPECT_EQ(quantile_note(llm_side("a", 10e6, {0}), "A"), "");
+  EXPECT_EQ(quantile_note(side("a", 1e6), "A"), "");
+  EXPECT_EQ(tpot_note(llm_side("a", 10e6, {0}), "A"), "");
+}
+
 TEST(Diff, TheOutcomeStatesBothSides) {
   const DiffOutcome outcome = compared(side("a", 1e6), side("b", 1.3e6));
   EXPECT_THAT(outcome.baseline_ids, ElementsAre("a0", "a1", "a2", "a3"));

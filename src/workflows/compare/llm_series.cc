@@ -21,10 +21,11 @@ void add(Series& series, std::string_view name, const std::optional<double>& val
 
 }  // namespace
 
-core::Result<Series> llm_series(const std::string& session_path) {
-  Series series;
+core::Result<LlmSeries> llm_series(const std::string& session_path) {
+  LlmSeries llm;
+  Series& series = llm.values;
   const std::string file = core::join_path(session_path, "metrics/llm_summary.json");
-  if (!core::exists(file)) return series;
+  if (!core::exists(file)) return llm;
   AACO_ASSIGN(const core::Json summary, core::read_json_file(file));
   trace::NameTable names;
   AACO_ASSIGN(auto requests, tracelake::read_table<trace::LlmRequestRow>(session_path, names));
@@ -34,19 +35,17 @@ core::Result<Series> llm_series(const std::string& session_path) {
   });
   std::stable_sort(requests.begin(), requests.end(),
                    [](const auto& a, const auto& b) { return a.scheduled_ns < b.scheduled_ns; });
-  // The time per token of a response that was read in one piece is unknown, and there is no ratio to 0.
-  const auto together = std::count_if(requests.begin(), requests.end(),
-                                      [](const auto& row) { return analytics::llm::times_of(row).tpot_ns == 0.0; });
-  const bool few_together = static_cast<double>(together) < analytics::llm::kBuffered * static_cast<double>(requests.size());
   for (const auto& row : requests) {
     const auto times = analytics::llm::times_of(row);
+    ++llm.responses;
+    llm.in_one_piece += row.content_chunks > 1 && row.first_token_ns && row.first_token_ns == row.last_token_ns ? 1 : 0;
     add(series, "ttft", times.ttft_ns);
     add(series, "ttft_sent", times.ttft_sent_ns);
-    if (times.tpot_ns && (*times.tpot_ns > 0 || !few_together)) add(series, "tpot", times.tpot_ns);
+    add(series, "tpot", times.tpot_ns);
     add(series, "e2el", times.e2el_ns);
     add(series, "e2el_sent", times.e2el_sent_ns);
   }
-  return series;
+  return llm;
 }
 
 }  // namespace aaco::workflows

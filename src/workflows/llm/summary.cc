@@ -70,7 +70,7 @@ Json to_json(const analytics::llm::ConnectionWaits& waits) {
   return out;
 }
 
-Json to_json(const Load& load, const OwnLimit& client) {
+Json to_json(const Load& load, const OwnLimit& client, const analytics::llm::Slo& slo) {
   Json failures = Json::object();
   for (const auto& [kind, count] : load.failures)
     failures.set(kind, Json::object({{"count", count}, {"example", load.examples.at(kind)}}));
@@ -88,6 +88,7 @@ Json to_json(const Load& load, const OwnLimit& client) {
   if (load.reconnects > 0) out.set("reconnects", load.reconnects);
   if (!load.drifts.empty()) out.set("drifts", Json::texts(load.drifts));
   if (load.cancelled > 0) out.set("cancelled", load.cancelled);
+  if (const std::string partly = partly_judged(load, slo); !partly.empty()) out.set("partly_judged", partly);
   out.set_if("steady_s", load.steady_s).set_if("little_open", load.little_open).set("mean_open", load.mean_open);
   out.set("metrics", trace::to_json(metrics_of(load, client))).set("client", to_json(client));
   return out;
@@ -217,11 +218,15 @@ std::size_t level_that_counts(const std::vector<Load>& loads, const analytics::l
 std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm::Curve& curve, const analytics::llm::Slo& slo) {
   if (loads.size() < 2) return {};
   if (!slo.empty()) {
-    if (!curve.last_within_slo) return fmt::format("; no level meets {}", to_string(slo));
-    const bool last = *curve.last_within_slo + 1 == loads.size();
-    return fmt::format(", the highest level that meets the SLO{}", last           ? ""
-                                                                   : curve.queues ? "; beyond it requests queue"
-                                                                                  : "; the next one breaks it");
+    const auto unjudged = [&](const Load& load) { return is_unjudged(load, slo); };
+    if (!curve.last_within_slo)
+      return fmt::format("; no level {} {}", std::any_of(loads.begin(), loads.end(), unjudged) ? "is known to meet" : "meets",
+                         to_string(slo));
+    const std::size_t next = *curve.last_within_slo + 1;
+    if (next == loads.size()) return ", the highest level that meets the SLO";
+    if (unjudged(loads[next])) return ", the highest level that is known to meet the SLO";
+    return fmt::format(", the highest level that meets the SLO{}",
+                       curve.queues ? "; beyond it requests queue" : "; the next one breaks it");
   }
   if (curve.knee && curve.queues) return ", the knee: beyond it requests queue";
   if (curve.knee) return fmt::format("; knee at {}: beyond it throughput hardly grows", loads[*curve.knee].name);
@@ -285,7 +290,7 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
     judge_ceiling(load, options.client_ceiling, limits.back());
     const auto connections = analytics::llm::judge_connections(load, own);
     judge_own_connections(connections, limits.back());
-    Json level = to_json(load, limits.back());
+    Json level = to_json(load, limits.back(), slo);
     level.set("connections", to_json(connections));
     for (const std::string& moved : connections.moved)
       summary.warnings.push_back({"llm.connections", load.name + ": " + moved,

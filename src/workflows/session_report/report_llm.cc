@@ -32,6 +32,8 @@ core::Result<Llm::Level> level_of(const Json& json) {
                    .metrics = {},
                    .client_limit = {},
                    .client_verdict = {},
+                   .client_unknown = !json["client"]["loop_lag_p50_ns"].as_f64().has_value(),
+                   .partly_judged = std::string(json["partly_judged"].text()),
                    .vouched_per_second = json["client"]["vouched_per_second"].as_f64(),
                    .handshakes = std::string(json["connections"]["text"].text()),
                    .connection_waits = {},
@@ -126,9 +128,14 @@ std::string shown_name(const std::string& model) { return model.starts_with('/')
 std::string confidence_of(const report::ReportModel& model, const Llm& section) {
   std::string elsewhere;  // at a level that is not the headline's
   for (const Llm::Level& level : section.levels) {
+    const bool counts = section.counts.empty() || level.load == section.counts;
+    if (level.client_limit.empty() && level.client_unknown) {
+      if (counts) return "low: the client's own state is unknown (not recorded)";
+      elsewhere = fmt::format("medium: at {} the client's own state was not recorded", level.load);
+    }
     if (level.client_limit.empty()) continue;
-    if (section.counts.empty() || level.load == section.counts) return "low: " + level.client_verdict;
-    elsewhere = fmt::format("medium: at {} {}", level.load, level.client_verdict);
+    if (counts) return fmt::format("low: {}: {}", level.client_verdict, level.client_limit.front());
+    elsewhere = fmt::format("medium: at {} {}: {}", level.load, level.client_verdict, level.client_limit.front());
   }
   const auto* ttft = find_metric(model.metrics, "llm.ttft_p50_ns");
   if (ttft == nullptr || !ttft->ci95) return "low: too few requests for a CI";
