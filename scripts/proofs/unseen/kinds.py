@@ -15,10 +15,10 @@ OWN_THREADS = {'cpu_placement', 'threads'}  # threads of the run wait for each o
 
 
 class Fault:
-    """One fault: how it is made and the causes that are true of it."""
+    """One fault: how it is made and the causes that are true of it. A preloaded library is itself a cause of what it does."""
 
     def __init__(self, name, causes, preload=None, strength=0.5, beside=None, prefix=(), arguments=(), cgroup=None):
-        self.name, self.causes, self.preload, self.strength = name, set(causes), preload, strength
+        self.name, self.causes, self.preload, self.strength = name, set(causes) | ({'preload'} if preload else set()), preload, strength
         self.beside, self.prefix, self.arguments, self.cgroup = beside, list(prefix), list(arguments), cgroup
 
 
