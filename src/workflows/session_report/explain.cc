@@ -100,7 +100,7 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
   return {};
 }
 
-std::string_view unit_of(const trace::SessionManifest& manifest) {
+std::string_view call_word(const trace::SessionManifest& manifest) {
   if (manifest.kind != "llm") return "iteration";
   return manifest.outcome.llm["mode"].text() == "in_process" ? "generation" : "request";
 }
@@ -202,7 +202,7 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
     AACO_ASSIGN(const auto measured, measured_advice(services.paths.sessions, out.session_id));
     if (!measured.empty()) out.bottleneck.set("recommendations", with_measured(out.bottleneck["recommendations"], measured));
   }
-  AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load, unit_of(manifest)));
+  AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load, call_word(manifest)));
   AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));
   return out;
 }
