@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -34,10 +35,18 @@ TEST(Curve, KneeOfASharedProcessorIsWhereRequestsQueue) {
   EXPECT_EQ(curve.knee, 2U);
   EXPECT_EQ(curve.flat_steps, 3U);
 }
+// The same with a throughput that does not grow at all: nobody waits until the slots are taken.
+TEST(Curve, KneeOfASharedProcessorWithoutGain) {
+  const std::vector<Load> loads = {load_of(9.9, 1, 2), load_of(10, 2, 17), load_of(9.9, 4, 20), load_of(10, 8, 141)};
+  EXPECT_EQ(judge_curve(loads, {}).knee, 2U);
+}
 // Three slots: at concurrency 4 a third of the requests wait, which the median does not show, and nothing is gained.
 TEST(Curve, KneeIsTheFirstLevelWithTheHighestThroughput) {
-  const std::vector<Load> loads = {load_of(6.6, 1, 10),  load_of(13.1, 2, 10), load_of(19.7, 3, 10),
-                                   load_of(19.7, 4, 12), load_of(19.8, 5, 90), load_of(19.7, 6, 150)};
+  std::vector<Load> loads = {load_of(6.6, 1, 10),  load_of(13.1, 2, 10), load_of(19.7, 3, 10),
+                             load_of(19.7, 4, 12), load_of(19.8, 5, 90), load_of(19.7, 6, 150)};
+  std::vector<double> times(300, 12 * kMs);
+  std::fill(times.begin(), times.begin() + 90, 156 * kMs);
+  loads[3].ttft = stats::summarize(times);
   const Curve curve = judge_curve(loads, {});
   EXPECT_TRUE(curve.queues);
   EXPECT_EQ(curve.knee, 2U);

@@ -56,13 +56,24 @@ bool still_grows(const Load& before, const Load& after) {
   return growth >= kKneeGain * load_growth;
 }
 
+// The time that an answer takes once its work has begun, of the two levels the longer; both have the medians.
+double answer_ns(const Load& lowest, const Load& load) {
+  return std::max(lowest.e2el.p50->value, load.e2el.p50->value - load.ttft.p50->value);
+}
+
 // Requests wait for others before their own work begins: the median TTFT is above that of the lowest level by kQueueShare of the
 // time that an answer takes, and the intervals are apart.
 bool queues(const Load& lowest, const Load& load) {
   if (!lowest.ttft.p50 || !load.ttft.p50 || !lowest.e2el.p50 || !load.e2el.p50) return false;
   const stats::Quantile &before = *lowest.ttft.p50, &now = *load.ttft.p50;
-  const double answer = std::max(lowest.e2el.p50->value, load.e2el.p50->value - now.value);
-  return now.value - before.value > kQueueShare * answer && (!before.ci95 || !now.ci95 || now.ci95->low > before.ci95->high);
+  return now.value - before.value > kQueueShare * answer_ns(lowest, load) &&
+         (!before.ci95 || !now.ci95 || now.ci95->low > before.ci95->high);
+}
+
+// A quarter of the requests does, which the median does not show.
+bool quarter_queues(const Load& lowest, const Load& load) {
+  if (!lowest.ttft.p50 || !load.ttft.p50 || !load.ttft.q3 || !lowest.e2el.p50 || !load.e2el.p50) return false;
+  return *load.ttft.q3 - lowest.ttft.p50->value > kQueueShare * answer_ns(lowest, load);
 }
 
 // Whether a later level has a higher throughput than `at`, beyond the interval of its mean latency (throughput is the open
@@ -157,9 +168,11 @@ Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
     }
     if (!curve.knee && !grows) curve.knee = i - 1;
   }
-  // The median does not show a queue in which fewer than half of the requests wait: where a lower level has the throughput
-  // already, it is the knee.
-  while (curve.queues && *curve.knee > 0 && !is_exceeded(loads, *curve.knee - 1)) --*curve.knee;
+  // Where requests wait already and a lower level has the throughput, that one is the knee. One processor that all requests share
+  // has its throughput from the start, and nobody waits until the slots are taken.
+  while (curve.queues && *curve.knee > 0 && quarter_queues(loads.front(), loads[*curve.knee]) &&
+         !is_exceeded(loads, *curve.knee - 1))
+    --*curve.knee;
   return curve;
 }
 
