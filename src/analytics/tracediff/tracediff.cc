@@ -72,7 +72,7 @@ std::vector<GridChange> grids_of(std::string_view name, const GridTallies& left,
     row.grid = grid;
     std::tie(row.a, row.b) = sides_of(left, right, GridKey{name, grid}, steps);
     fill(row, steps, limits);
-    grids.push_back(std::move(row));
+    grids.push_back(row);
   }
   std::stable_sort(grids.begin(), grids.end(),
                    [](const auto& x, const auto& y) { return std::abs(x.delta_ns) > std::abs(y.delta_ns); });
