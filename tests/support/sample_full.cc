@@ -125,6 +125,8 @@ void add_sections(report::Sections& sections) {
                   {"llm.requests_per_second", 12, "1/s", trace::Interval{11, 13}, {}}},
                  {"the loop was late"},
                  "the client may be the bottleneck",
+                 false,
+                 "",
                  8.5,
                  "2 of 98 requests opened a TLS connection",
                  {"opening connections added 5 ms to the TTFT P99"},
