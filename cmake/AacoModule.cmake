@@ -113,6 +113,6 @@ function(aaco_python_test name)
     endif()
     add_test(NAME ${test} COMMAND ${AACO_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/run_python.py ${CMAKE_CURRENT_SOURCE_DIR}
       --part ${part}/${arg_PARTS} --xml ${CMAKE_BINARY_DIR}/test-results/${test}.xml)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 1200 COST 0${arg_COST} ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${arg_ENVIRONMENT}")
+    set_tests_properties(${test} PROPERTIES TIMEOUT 600 COST 0${arg_COST} ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${arg_ENVIRONMENT}")
   endforeach()
 endfunction()

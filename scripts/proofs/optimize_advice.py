@@ -20,6 +20,8 @@ import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(TOP / 'scripts/lib'))
+from proof_log import read_log  # noqa: E402
 PROGRAM = os.environ.get('AACO_PROGRAM', str(TOP / 'build/release/bin/aaco'))
 OUT = pathlib.Path(os.environ.get('AACO_PROOF_OUT', str(TOP / 'build/proofs/optimize_advice')))
 MODELS = 'resnet50,mobilenetv2,squeezenet1.1,vgg16,bert-base,distilbert,gpt2,mlp,launch-bound,memory-bound'
@@ -63,17 +65,9 @@ def try_session(model, threads, asked):
             sys.exit(3)
         return {'model': model, 'threads': threads, 'items': [], 'left_out': []}
     items = json.loads(ran.stdout)['items']
-    judged = [one for one in map(judge, items) if one]
-    left_out = [{'id': one['id'], 'predicted': one.get('predicted_gain_ratio'), 'why': one.get('reason', one['outcome'])} for one in items if judge(one) is None]
-    return {'model': model, 'threads': threads, 'items': judged, 'left_out': left_out}
-
-
-def read_log(log):
-    text = log.read_text() if log.exists() else ''
-    if text and not text.endswith('\n'):  # an interruption cut the last line
-        text = text[:text.rfind('\n') + 1]
-        log.write_text(text)
-    return [json.loads(line) for line in text.splitlines()]
+    judged = [(one, judge(one)) for one in items]
+    left_out = [{'id': one['id'], 'predicted': one.get('predicted_gain_ratio'), 'why': one.get('reason', one['outcome'])} for one, told in judged if told is None]
+    return {'model': model, 'threads': threads, 'items': [told for _, told in judged if told], 'left_out': left_out}
 
 
 def share(items, key):

@@ -23,6 +23,8 @@ import tempfile
 import time
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(TOP / 'scripts/lib'))
+from proof_log import read_log  # noqa: E402
 PROGRAM = os.environ.get('AACO_PROGRAM', str(TOP / 'build/release/bin/aaco'))
 OUT = pathlib.Path(os.environ.get('AACO_PROOF_OUT', str(TOP / 'build/proofs/optimize_sweep')))
 MODELS = 'squeezenet,mobilenetv2,distilbert,bert-base,gpt2,mlp,launch-bound,memory-bound'
@@ -45,17 +47,6 @@ def aaco(*arguments):
         print(f'{" ".join(map(str, arguments))}: exit code {ran.returncode}\n{ran.stderr}', file=sys.stderr)
         sys.exit(3)
     return {**json.loads(ran.stdout), 'exit_code': ran.returncode}
-
-
-def read_log(log):
-    """The lines of the log, without one that an interruption cut."""
-    if not log.exists():
-        return []
-    text = log.read_text()
-    if text and not text.endswith('\n'):
-        text = text[:text.rfind('\n') + 1]
-        log.write_text(text)
-    return [json.loads(line) for line in text.splitlines()]
 
 
 def words(chosen):

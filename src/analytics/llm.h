@@ -133,7 +133,8 @@ struct OwnState {
   };
   std::vector<Stall> stalls;
 };
-inline constexpr std::int64_t kStallNs = 20'000'000;  // serving::OwnState::kSampleWindowNs
+inline constexpr std::int64_t kStallNs = 20'000'000;     // serving::OwnState::kSampleWindowNs
+inline constexpr std::int64_t kStallTurnNs = 5'000'000;  // serving::OwnState::kTickNs: the client is back at work so long after
 OwnState own_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                    std::int64_t to_ns);
 
@@ -223,9 +224,8 @@ inline constexpr double kBehindSchedule = 0.05;  // of the rate due; a throughpu
 // Among levels in rising order of load, as indices that are empty where there is none: the last level that keeps the SLO, and the
 // knee. It is the last level before requests queue: the median TTFT is longer than at the lowest level by more than `kQueueShare`
 // of the time that an answer takes; where a quarter of its requests waits so long, the first level before it whose throughput no
-// later one exceeds. Without a queue it is the
-// level after which throughput grows by less than `kKneeGain` of the load's growth (a server that computes all requests at once
-// slows them down instead).
+// later one exceeds. Without a queue it is the level after which throughput grows by less than `kKneeGain` of the load's growth
+// (a server that computes all requests at once slows them down instead).
 inline constexpr double kKneeGain = 0.3;
 inline constexpr double kQueueShare = 0.5;
 struct Curve {

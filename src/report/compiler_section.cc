@@ -60,7 +60,7 @@ Json to_json(const Compiler::Refused& one) {
 
 Json to_json(const Compiler::Seam& one) {
   return Json::object({{"first", one.first}, {"second", one.second}, {"from", one.from}, {"to", one.to}})
-      .set_if("bytes", one.bytes > 0 ? std::optional(one.bytes) : std::nullopt)
+      .set_if("bytes", one.bytes)
       .set_if("least_ns", one.least_ns);
 }
 

@@ -51,8 +51,8 @@ struct Compiler {
   };
   struct Seam {
     std::string first, second, from, to;  // nodes, then targets
-    double bytes = 0;
-    std::optional<double> least_ns;  // at the rate of the link
+    std::optional<double> bytes;          // empty: a shape is open
+    std::optional<double> least_ns;       // at the rate of the link
   };
   struct Part {
     std::string target, first, last;

@@ -25,9 +25,9 @@ struct Llm {
     trace::Metrics metrics;                                         // llm.*
     std::vector<std::string> client_limit;                          // why the client may have moved results; empty: it did not
     std::string client_verdict;                                     // of such a client, as analytics::llm::verdict_of has it
+    std::optional<double> vouched_per_second;                       // then: the rate it can vouch for
     bool client_unknown = false;                                    // its state was not recorded
     std::string partly_judged;                                      // as analytics::llm::partly_judged has it; empty: all were
-    std::optional<double> vouched_per_second;                       // then: the rate it can vouch for
     std::string handshakes;                                         // of TLS, a sentence; empty: none
     std::vector<std::string> connection_waits;                      // results that waits of connections moved, a sentence each
     std::vector<std::string> server_causes;                         // why the server was slow, a sentence each

@@ -26,6 +26,18 @@ class Others(unittest.TestCase):
         self.assertTrue(pathlib.Path(__file__).with_name('mended').exists())
 """
 
+SECOND = """
+import pathlib
+import unittest
+
+class Second(unittest.TestCase):
+    def test_second(self):
+        with open(pathlib.Path(__file__).with_name('runs'), 'a+') as file:
+            file.write('x')
+            file.seek(0)
+            self.assertEqual(len(file.read()), 2)
+"""
+
 
 class RunPython(trees.TreeTest):
     def run_tests(self, again=''):
@@ -42,3 +54,9 @@ class RunPython(trees.TreeTest):
         self.write('mended', '')
         self.assertEqual(self.run_tests('1'), (0, {'test_once': True, 'test_good': True, 'test_bad': True}))
         self.assertEqual((self.root / 'good').read_text(), 'x')
+
+    def test_each_of_several_runs_must_pass(self):
+        self.write('any_test.py', SECOND)
+        self.assertEqual(self.run_tests(), (1, {'test_second': False}))
+        self.assertEqual(self.run_tests('3'), (1, {'test_second': False}))
+        self.assertEqual((self.root / 'runs').read_text(), 'xxx')  # the first, then until it failed

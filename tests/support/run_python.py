@@ -2,7 +2,7 @@
 
   run_python.py FOLDER [--xml FILE] [--part K/N] [NAME...]
 
-AACO_TESTS_AGAIN=1: only those that failed by the FILE of the last run, whose results are replaced in it.
+AACO_TESTS_AGAIN=N: only those that failed by the FILE of the last run, N times or until one fails; their results are replaced in it.
 --part: the K-th of N parts, divided by class, so that parts can run at the same time.
 """
 import argparse
@@ -69,14 +69,14 @@ def part_of(suite, part):
 
 
 def failed_before(suite, path):
-    """Those of a suite that failed by the file of an earlier run, and the file's other elements."""
+    """The tests of a suite that failed by the file of an earlier run, and the file's other elements."""
     elements = {f'{case.get("classname")}.{case.get("name")}': case for case in ElementTree.parse(path).getroot().iter('testcase')}
     chosen = {}
     for test in cases(suite):
         name = '.'.join(test.id().rsplit('.', 2)[-2:])
         if name in elements and has_failed(elements[name]):
             chosen[name] = test
-    return unittest.TestSuite(chosen.values()), [case for name, case in elements.items() if name not in chosen]
+    return list(chosen.values()), [case for name, case in elements.items() if name not in chosen]
 
 
 def has_failed(case):
@@ -94,10 +94,14 @@ def main():
     sys.path.insert(0, str(here))
     loader = unittest.TestLoader()
     tests = loader.loadTestsFromNames(asked.names) if asked.names else loader.discover(str(here), pattern='*_test.py')
-    suite, kept = part_of(tests, asked.part), []
+    chosen, kept, times = part_of(tests, asked.part), [], 1
     if os.environ.get('AACO_TESTS_AGAIN') and asked.xml and asked.xml.is_file():
-        suite, kept = failed_before(suite, asked.xml)
-    result = unittest.TextTestRunner(resultclass=Recorder, verbosity=0).run(suite)
+        times = int(os.environ['AACO_TESTS_AGAIN'])
+        chosen, kept = failed_before(chosen, asked.xml)
+    for _ in range(times):
+        result = unittest.TextTestRunner(resultclass=Recorder, verbosity=0).run(unittest.TestSuite(chosen))
+        if not result.wasSuccessful():
+            break
     result.suite.extend(kept)
     if asked.xml:
         asked.xml.parent.mkdir(parents=True, exist_ok=True)

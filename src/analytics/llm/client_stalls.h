@@ -12,6 +12,5 @@ namespace aaco::analytics::llm {
 // that was read within kStallTurnNs of its end may have waited since it began. A quantile is moved where it is beyond the
 // interval of the one without both (matters()); quantiles of ticks do not show a stall that is rare.
 std::vector<std::string> moved_by_stalls(const Load& load, const OwnState& state);
-inline constexpr std::int64_t kStallTurnNs = 5'000'000;  // serving::OwnState::kTickNs
 
 }  // namespace aaco::analytics::llm

@@ -1,49 +1,20 @@
 #include <gtest/gtest.h>
 
-#include "analytics/llm.h"
+#include "analytics/llm/load_rows_testing.h"
 
 namespace aaco::analytics::llm {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
-
-// Responses with a chunk of one token each `gap` ms after the first.
-struct Answers {
-  trace::NameTable names;
-  std::vector<trace::LlmRequestRow> requests;
-  std::vector<trace::LlmChunkRow> chunks;
-
-  trace::LlmRequestRow& add(std::int64_t due_ms, std::int64_t first_ms, std::int64_t gap_ms, std::int64_t count) {
-    trace::LlmRequestRow row{.request = static_cast<std::int64_t>(requests.size()),
-                             .phase = names.intern("measure"),
-                             .load = names.intern("rate 1/s")};
-    row.scheduled_ns = due_ms * kMs;
-    row.sent_ns = row.scheduled_ns;
-    row.first_token_ns = first_ms * kMs;
-    row.last_token_ns = row.end_ns = (first_ms + gap_ms * (count - 1)) * kMs;
-    row.outcome = names.intern("ok");
-    row.output_tokens = row.content_chunks = count;
-    for (std::int64_t i = 0; i < count; ++i) {
-      trace::LlmChunkRow chunk{.request = row.request, .chunk = i, .time_ns = (first_ms + gap_ms * i) * kMs};
-      chunk.kind = names.intern("content");
-      chunks.push_back(chunk);
-    }
-    requests.push_back(row);
-    return requests.back();
-  }
-  [[nodiscard]] Load load(const Slo& slo) const { return measure_load(requests, chunks, names, slo); }
-};
-
 // Requests of 5 tokens, 10 ms each, `known` of them; the tokens of the others were read at once.
-Answers partly_in_one_piece(int known, int in_one_piece) {
-  Answers rows;
-  for (int i = 0; i < known; ++i) rows.add(10 * i, 10 * i + 100, 10, 5);
-  for (int i = 0; i < in_one_piece; ++i) rows.add(10 * i, 10 * i + 100, 0, 5);
+Rows partly_in_one_piece(int known, int in_one_piece) {
+  Rows rows;
+  for (int i = 0; i < known; ++i) rows.add(10 * i, 10 * i, 10 * i + 100, 10, 5);
+  for (int i = 0; i < in_one_piece; ++i) rows.add(10 * i, 10 * i, 10 * i + 100, 0, 5);
   return rows;
 }
 TEST(PartlyJudged, RequestsOfUnknownTpotAreNeitherGoodNorBad) {
   const Slo slo = parse_slo("tpot=30ms").value();
-  Answers rows = partly_in_one_piece(40, 10);
+  Rows rows = partly_in_one_piece(40, 10);
   Load load = rows.load(slo);
   EXPECT_EQ(load.tpot_unknown, 10);
   EXPECT_EQ(load.good, 40);
@@ -54,7 +25,7 @@ TEST(PartlyJudged, RequestsOfUnknownTpotAreNeitherGoodNorBad) {
   EXPECT_NE(sentence_of(load, slo).find(partly_judged(load, slo)), std::string::npos) << sentence_of(load, slo);
   EXPECT_EQ(find_metric(metrics_of(load, {}), "llm.judged_count")->value, 40);
   EXPECT_EQ(load.tpot.p50->value, 10.0 * kMs) << "of the known ones";
-  rows.add(1, 2, 1, 1).outcome = rows.names.intern("timeout");
+  rows.add(1, 1, 2, 1, 1).outcome = rows.names.intern("timeout");
   load = rows.load(slo);
   EXPECT_EQ(load.good_ratio, 40.0 / 41);
   EXPECT_EQ(partly_judged(load, slo), "40 of 41 requests that failed or whose TPOT is known within TPOT <= 30.0 ms (10 unknown)");
@@ -77,7 +48,7 @@ TEST(PartlyJudged, LimitsOnOtherTimesJudgeThemAll) {
 }
 TEST(PartlyJudged, ItlIsUnknownWithoutChunks) {
   const Slo slo = parse_slo("itl=30ms").value();
-  Answers rows = partly_in_one_piece(20, 0);
+  Rows rows = partly_in_one_piece(20, 0);
   EXPECT_EQ(rows.load(slo).good_ratio, 1.0);
   rows.chunks.clear();
   EXPECT_FALSE(rows.load(slo).good_ratio);
@@ -85,8 +56,8 @@ TEST(PartlyJudged, ItlIsUnknownWithoutChunks) {
 }
 TEST(PartlyJudged, SeveralTokensInOneChunkHaveNoKnownTpot) {
   const Slo slo = parse_slo("tpot=1ms").value();
-  Answers rows;
-  rows.add(0, 100, 10, 1).output_tokens = 5;
+  Rows rows;
+  rows.add(0, 0, 100, 10, 1).output_tokens = 5;
   EXPECT_EQ(rows.load(slo).judged, 0);
   EXPECT_FALSE(rows.load(slo).good_ratio);
 }

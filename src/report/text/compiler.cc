@@ -105,7 +105,7 @@ void write_parts(TextPage& page, const Compiler& section) {
 
 std::string seams_sentence(const Compiler& section) {
   double bytes = 0;
-  for (const Compiler::Seam& one : section.seams) bytes += one.bytes;
+  for (const Compiler::Seam& one : section.seams) bytes += one.bytes.value_or(0);
   std::string text =
       fmt::format("{} {}{} copied between parts", section.seams.size(), section.seams.size() == 1 ? "tensor" : "tensors",
                   bytes > 0 ? " of " + core::format_bytes(bytes) : "");
@@ -122,7 +122,7 @@ void write_seams(TextPage& page, const Compiler& section) {
   for (std::size_t i = 0; i < std::min(section.seams.size(), kMaxListed); ++i) {
     const Compiler::Seam& one = section.seams[i];
     page.paragraph(fmt::format("{} to {} ({} to {}): {}{}", page.clean(one.first), page.clean(one.second), page.clean(one.from),
-                               page.clean(one.to), one.bytes > 0 ? core::format_bytes(one.bytes) : "size unknown",
+                               page.clean(one.to), one.bytes ? core::format_bytes(*one.bytes) : "size unknown",
                                one.least_ns ? ", at least " + page.quantity(*one.least_ns, "ns") : ""),
                    4, Style::dim);
   }

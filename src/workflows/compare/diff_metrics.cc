@@ -162,6 +162,16 @@ bool has(const ComparedSide& side, const std::string& id, std::optional<std::int
                      [&](const auto& session) { return is_left_out(side, session, id) || has(session, id, device); });
 }
 
+std::vector<SessionSample> samples_of(const ComparedSide& side, const std::string& id, std::optional<std::int64_t> device) {
+  std::vector<SessionSample> samples;
+  for (const auto& session : side.sessions) {
+    if (is_left_out(side, session, id)) continue;
+    samples.push_back(sample_of(session, id, device));
+    fill_idle(session, id, samples.back());
+  }
+  return samples;
+}
+
 Better better_of(Direction direction) {
   if (direction == Direction::none) return Better::neither;
   return direction == Direction::higher_is_better ? Better::higher : Better::lower;
@@ -207,12 +217,8 @@ MetricInput input_of(const std::string& id, std::optional<std::int64_t> device, 
   metric.exact = std::find(kExact.begin(), kExact.end(), id) != kExact.end();
   if (const auto* latency = latency_statistic(id)) metric.statistic = latency->statistic;
   if (id.starts_with("llm.")) metric.statistic = llm_statistic(id);
-  for (const auto& session : a.sessions)
-    if (!is_left_out(a, session, id)) metric.a.push_back(sample_of(session, id, device));
-  for (const auto& session : b.sessions)
-    if (!is_left_out(b, session, id)) metric.b.push_back(sample_of(session, id, device));
-  for (std::size_t i = 0; i < metric.a.size(); ++i) fill_idle(a.sessions[i], id, metric.a[i]);
-  for (std::size_t i = 0; i < metric.b.size(); ++i) fill_idle(b.sessions[i], id, metric.b[i]);
+  metric.a = samples_of(a, id, device);
+  metric.b = samples_of(b, id, device);
   if (id == analytics::metrics::kCallerCpu) metric.statistic = std::nullopt;  // the mean of the blocks
   if (is_throughput(id)) {
     metric.statistic = std::nullopt;

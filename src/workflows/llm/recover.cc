@@ -117,12 +117,13 @@ core::Result<LlmOutcome> recover_llm(const std::string& name, const Services& se
   AACO_ASSIGN(LlmSummary summary, summarize_llm(draft.writer().path(), options));
   AACO_TRY(draft.writer().write_json("metrics/llm_summary.json", summary.document));
   for (trace::Warning& warning : summary.warnings) draft.manifest().warnings.push_back(std::move(warning));
-  draft.warn("llm.recovered",
-             fmt::format("recovered from the journal of the killed run {}: {} requests that had ended; requests that were open, "
-                         "those that ended in "
-                         "the last moments before the kill and were not written yet, chunks and telemetry are lost",
-                         killed.id.text, count),
-             "TTFT, TPOT and E2EL hold for the requests that ended; ITL and the client's own state are unknown");
+  draft.warn(
+      "llm.recovered",
+      fmt::format("recovered from the journal of the killed run {}: {} requests that had ended; requests that were open, "
+                  "those that ended in the last moments before the kill and were not written yet, chunks and telemetry are "
+                  "lost",
+                  killed.id.text, count),
+      "TTFT, TPOT and E2EL hold for the requests that ended; ITL and the client's own state are unknown");
   trace::Outcome& stored = draft.manifest().outcome;
   stored.model = std::string(killed.request["model"].text());
   stored.llm = Json::object({{"url", killed.request["url"]}, {"recovered_from", killed.id.text}, {"summary", summary.sentence}});

@@ -15,22 +15,17 @@ namespace {
 
 constexpr core::Nanoseconds kMinProof{1'000'000'000};  // of each side
 
-constexpr double kLargestShown = 10;  // changes beyond tenfold say only that
-
-std::string change_text(double ratio) {
-  return ratio > kLargestShown ? "more than " + core::format_signed_percent(kLargestShown) : core::format_signed_percent(ratio);
-}
-
 std::string gain_sentence(const OptimizeProof& proof, const OptimizeRequest& request) {
   const std::string_view what = request.objective == "throughput" ? "throughput"
                                 : request.objective == "memory"   ? "peak memory"
                                 : request.objective == "energy"   ? "energy per item"
                                                                   : "median latency";
   if (!proof.change_ratio) return fmt::format("{}: too few runs to compare the {}", proof.configuration, what);
-  const std::string change = fmt::format("{}: {} {}", proof.configuration, what, change_text(*proof.change_ratio));
-  return proof.interval
-             ? fmt::format("{} ({} to {})", change, change_text(proof.interval->low), change_text(proof.interval->high))
-             : change;
+  const std::string change =
+      fmt::format("{}: {} {}", proof.configuration, what, core::format_signed_percent(*proof.change_ratio));
+  if (!proof.interval) return change;
+  return fmt::format("{} ({} to {})", change, core::format_signed_percent(proof.interval->low),
+                     core::format_signed_percent(proof.interval->high));
 }
 
 }  // namespace

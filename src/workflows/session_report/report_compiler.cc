@@ -86,7 +86,7 @@ void fill_provider(Compiler& out, const Json& against) {
   out.refused = most_first(refused);
   for (const Json& one : against["seams"].items()) {
     out.seams.push_back({text_of(one["first"]), text_of(one["second"]), text_of(one["from"]), text_of(one["to"]),
-                         one["bytes"].as_f64().value_or(0), one["least_ns"].as_f64()});
+                         one["bytes"].as_f64(), one["least_ns"].as_f64()});
     add_to(out.seams_least_ns, one["least_ns"]);
   }
   std::stable_sort(out.seams.begin(), out.seams.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
