@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
 
 PROGRAM = os.environ.get('AACO_PROGRAM', str(pathlib.Path(__file__).resolve().parents[2] / 'build/release/bin/aaco'))
@@ -18,6 +19,22 @@ class Outcome:
         return json.loads(self.output)
 
 
+def wait_for_processes(folder, most_s=60):
+    """Until none of our processes works in `folder`, by its environment; one that stays fails the class."""
+    end = time.monotonic() + most_s
+    while left := [process for process in pathlib.Path('/proc').glob('[0-9]*') if works_in(process, folder)]:
+        if time.monotonic() > end:
+            raise TimeoutError(f'{folder}: still used by {", ".join(process.name for process in left)}')
+        time.sleep(0.05)
+
+
+def works_in(process, folder):
+    try:
+        return int(process.name) != os.getpid() and f'={folder}/'.encode() in (process / 'environ').read_bytes()
+    except OSError:
+        return False  # ended, or another user's
+
+
 class ProgramTest(unittest.TestCase):
     """Each class has one lake of its own, in a folder that goes with it."""
 
@@ -25,6 +42,7 @@ class ProgramTest(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix='aaco-cli-')
         cls.addClassCleanup(folder.cleanup)
+        cls.addClassCleanup(wait_for_processes, folder.name)  # first: jobs of a killed server still close their sessions
         cls.folder = pathlib.Path(folder.name)
         cls.lake = cls.folder / 'sessions'
 

@@ -20,6 +20,7 @@ class Recorder(unittest.TextTestResult):
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.suite = ElementTree.Element('testsuite', name='python')
+        self.began = time.monotonic()  # what fails before a class's first test starts no test
 
     def startTest(self, test):
         super().startTest(test)
@@ -69,14 +70,18 @@ def part_of(suite, part):
 
 
 def failed_before(suite, path):
-    """The tests of a suite that failed by the file of an earlier run, and the file's other elements."""
+    """The tests of a suite that failed by the file of an earlier run, and the file's other elements. Of a class that failed while it was
+    set up or taken down: all its tests."""
     elements = {f'{case.get("classname")}.{case.get("name")}': case for case in ElementTree.parse(path).getroot().iter('testcase')}
-    chosen = {}
+    failed = {name for name, case in elements.items() if has_failed(case)}
+    chosen, again = [], set()
     for test in cases(suite):
-        name = '.'.join(test.id().rsplit('.', 2)[-2:])
-        if name in elements and has_failed(elements[name]):
-            chosen[name] = test
-    return list(chosen.values()), [case for name, case in elements.items() if name not in chosen]
+        module, group, name = test.id().rsplit('.', 2)
+        of_class = {f'{step} ({module}.{group})' for step in ('setUpClass', 'tearDownClass')} & failed
+        if of_class or f'{group}.{name}' in failed:
+            chosen.append(test)
+            again |= of_class | {f'{group}.{name}'}
+    return chosen, [case for name, case in elements.items() if name not in again]
 
 
 def has_failed(case):
