@@ -13,6 +13,7 @@
 #include "agent/options.h"
 #include "collectors/node_collectors.h"
 #include "core/files.h"
+#include "core/out_of_memory.h"
 #include "tracelake/engine.h"
 
 namespace {
@@ -94,6 +95,7 @@ core::Status print_status(const agent::Request& request) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  core::exit_when_out_of_memory("aaco-agent", kEnvironment);
   CLI::App app(agent::kAboutAgent, "aaco-agent");
   app.set_version_flag("--version", "aaco-agent " AACO_VERSION);
   agent::Options options;

@@ -13,6 +13,7 @@
 #include "cli/standard_streams.h"
 #include "cli/verbs/list.h"
 #include "core/numbers.h"
+#include "core/out_of_memory.h"
 #include "workflows/store.h"
 
 namespace {
@@ -57,6 +58,7 @@ constexpr const char* kFooter =
 }  // namespace
 
 int main(int argc, char** argv) {
+  aaco::core::exit_when_out_of_memory("aaco", aaco::cli::kEnvironment);
   aaco::cli::open_missing_streams();
   aaco::cli::Context context = make_context(argc, argv);
   aaco::cli::listen_for_stop(context);

@@ -70,14 +70,29 @@ std::int64_t cgroup_room(const std::string& root) {
   return room;
 }
 
+// What setrlimit(RLIMIT_AS), "ulimit -v", leaves.
+std::int64_t address_room(const std::string& root) {
+  const auto limits = core::read_file(root + "/proc/self/limits", kSmallFile);
+  const auto used = read_keyed(root + "/proc/self/status", "VmSize:");
+  if (!limits || !used) return INT64_MAX;
+  for (const std::string_view line : core::split_lines(*limits)) {
+    const auto words = core::split_words(line);
+    if (words.size() < 4 || !line.starts_with("Max address space")) continue;
+    const auto limit = core::parse_i64(words[3]);  // "unlimited" is no number
+    return limit ? std::max<std::int64_t>(0, *limit - *used * 1024) : INT64_MAX;
+  }
+  return INT64_MAX;
+}
+
 }  // namespace
 
 core::Result<MemoryRoom> memory_room(const std::string& root) {
   const auto available = read_keyed(root + "/proc/meminfo", "MemAvailable:");
   if (!available) return fail(ErrorCode::unsupported, root + "/proc/meminfo does not report available memory");
-  const MemoryRoom machine{*available * 1024, "free memory"};
-  const std::int64_t group = cgroup_room(root);
-  return group < machine.bytes ? MemoryRoom{group, "cgroup limit"} : machine;
+  MemoryRoom least{*available * 1024, "free memory"};
+  if (const std::int64_t group = cgroup_room(root); group < least.bytes) least = {group, "cgroup limit"};
+  if (const std::int64_t addresses = address_room(root); addresses < least.bytes) least = {addresses, "limit of the address space"};
+  return least;
 }
 
 core::Status require_memory(const std::string& what, std::int64_t needed_bytes, const MemoryRoom& room) {

@@ -18,11 +18,12 @@ constexpr std::int64_t loading_bytes(std::int64_t weight_bytes, bool external, b
 // Memory available to this process, and what limits it.
 struct MemoryRoom {
   std::int64_t bytes = 0;
-  std::string bound;  // "free memory", "cgroup limit"
+  std::string bound;  // "free memory", "cgroup limit", "limit of the address space"
 };
 
 // The minimum of available memory and the headroom under the memory limits of this process's cgroups (v1 and v2;
-// reclaimable page cache counts as available). `root` is prefixed to /proc and /sys, empty for this machine.
+// reclaimable page cache counts as available) and under its limit of the address space (RLIMIT_AS). `root` is prefixed to /proc and
+// /sys, empty for this machine.
 core::Result<MemoryRoom> memory_room(const std::string& root = {});
 
 // Fails with exhausted if `needed_bytes` for `what` exceed the available memory.

@@ -51,6 +51,17 @@ TEST_F(MemoryFit, FullCgroupHasNoRoom) {
   put("/sys/fs/cgroup/memory.current", "200\n");
   EXPECT_EQ(room().bytes, 0);
 }
+TEST_F(MemoryFit, ALimitOfTheAddressSpaceCounts) {
+  put("/proc/self/status", "Name:\tany\nVmSize:\t  524288 kB\n");
+  put("/proc/self/limits",
+      "Limit                     Soft Limit           Hard Limit           Units     \n"
+      "Max cpu time              unlimited            unlimited            seconds   \n"
+      "Max address space         1073741824           unlimited            bytes     \n");
+  EXPECT_EQ(room().bytes, kGiB / 2);
+  EXPECT_EQ(room().bound, "limit of the address space");
+  put("/proc/self/limits", "Max address space         unlimited            unlimited            bytes     \n");
+  EXPECT_EQ(room().bytes, 4 * kGiB);
+}
 TEST_F(MemoryFit, UnsupportedWithoutMemInfo) {
   put("/proc/meminfo", "MemTotal: 8388608 kB\n");
   EXPECT_EQ(memory_room(folder_.path()).error().code, core::ErrorCode::unsupported);

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,12 @@ import program
 
 DATA = pathlib.Path(os.environ.get('AACO_REAL_DATA', pathlib.Path(__file__).parents[2].parent / 'shared' / 'data'))
 CONSTRUCTOR = '#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void start(void) { %s; }\n'
+
+GREEDY = """#include <cstring>
+__attribute__((constructor)) static void start() {
+  for (;;) std::memset(new char[1 << 24], 1, 1 << 24);
+}
+"""
 
 
 def started_by(process):
@@ -166,6 +173,28 @@ class Search(OptimizeTest):
         self.assertEqual(outcomes[str(libraries['crash'])]['outcome'], 'failed')
         self.assertIn('crashed (signal 6', outcomes[str(libraries['crash'])]['reason'])
         self.assertEqual(outcomes[str(libraries['hang'])]['outcome'], 'timed_out')
+
+    def test_memory_that_does_not_suffice_ends_its_trial_only(self):
+        source, library = self.folder / 'greedy.cc', self.folder / 'libgreedy.so'
+        source.write_text(GREEDY)
+        if not shutil.which('c++'):
+            self.skipTest('skipped, no C++ compiler')
+        subprocess.run(['c++', '-shared', '-fPIC', source, '-o', library], check=True)
+        space = self.space('greedy.yaml', [{'id': 'build', 'key': 'ort_library', 'values': [str(library)]},
+                                           {'id': 'batch', 'for': 'throughput', 'key': 'batch', 'values': ['8', '500000']}])
+        within = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, within[1]))
+        try:
+            outcome = self.search('greedy', '--for', 'throughput', '--threads', 1, '--space', space, '--no-store', budget='15s')
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, within)
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        outcomes = {next(iter(trial['values'].values())): trial for trial in outcome.json()['trials'] if len(trial['values']) == 1}
+        self.assertEqual(outcomes[str(library)]['outcome'], 'failed')
+        self.assertIn('aaco: out of memory', outcomes[str(library)]['reason'])
+        self.assertEqual(outcomes['500000']['outcome'], 'failed')
+        self.assertIn('limit of the address space', outcomes['500000']['reason'])
+        self.assertEqual(outcomes['8']['outcome'], 'ok')
 
     def test_an_interrupted_search_resumes(self):
         folder = self.folder / 'resumed'

@@ -6,7 +6,10 @@ import shutil
 import unittest
 
 import program
+from compiler_test import FLOAT, model, node
+from inspect_test import tensor
 
+BFLOAT16 = 16
 CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')) / 'aaco'
 
 
@@ -26,6 +29,25 @@ class Providers(BuildTest):
     def test_nodes_run_on_the_provider(self):
         for backend, provider in (('dnnl', 'DnnlExecutionProvider'), ('xnnpack', 'XnnpackExecutionProvider')):
             self.assertGreater(self.ran('--provider', backend)['nodes_by_provider'][provider], 0)
+
+    def test_a_model_that_only_one_provider_runs(self):
+        # bfloat16 products: ONNX Runtime 1.23 has them for DNNL alone.
+        nodes = [node('Cast', ['x'], 'a', to=BFLOAT16), node('Cast', ['u'], 'b', to=BFLOAT16), node('MatMul', ['a', 'b'], 'p'),
+                 node('Cast', ['p'], 'y', to=FLOAT)]
+        file = self.folder / 'bfloat16.onnx'
+        file.write_bytes(model(nodes, [tensor('x', (16, 32)), tensor('u', (32, 16))], [tensor('y', (16, 16))]))
+        space = self.folder / 'space.yaml'
+        space.write_text(json.dumps({'schema_version': 1, 'axes': [{'id': 'provider', 'key': 'backend', 'values': ['cpu', 'xnnpack']},
+                                                                   {'id': 'label', 'key': 'session_options.session.label', 'values': ['1']}]}))
+        search = ('optimize', file, '--threads', 1, '--budget', '20s', '--space', space, '--json', '--no-store', '-o', self.folder / 'search')
+        self.refused(self.aaco(*search), 3, 'implementation for MatMul', '--provider NAME', 'aaco doctor')
+        found = self.aaco(*search, '--provider', 'dnnl')  # in the same folder: nothing was tried there
+        self.assertIn(found.code, (0, 4), found.errors)
+        trials = {trial['values']['provider']: trial for trial in found.json()['trials'] if 'provider' in trial['values']}
+        for provider in ('cpu', 'xnnpack'):
+            self.assertEqual(trials[provider]['outcome'], 'failed')
+            self.assertIn('implementation for MatMul', trials[provider]['reason'])
+        self.assertTrue([trial for trial in found.json()['trials'] if trial['outcome'] == 'ok'], found.output)
 
     def test_the_compiler_counts_nodes_per_provider(self):
         against = self.aaco('compiler', 'mlp', '--this-level', '--against', 'dnnl', '--json').json()['against']

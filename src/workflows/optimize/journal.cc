@@ -21,6 +21,9 @@ core::Status append_line(const core::FileDescriptor& file, const std::string& pa
   return {};
 }
 
+// Nothing was tried under it: the baseline did not load.
+bool only_a_subject(const std::string& text) { return std::count(text.begin(), text.end(), '\n') <= 1; }
+
 core::Result<std::vector<Trial>> read_journal(const std::string& text, const Json& subject, const std::string& path) {
   std::vector<Trial> trials;
   bool first = true;
@@ -54,8 +57,10 @@ core::Result<Journal> Journal::open(const std::string& folder, const Json& subje
   std::string whole;
   if (core::exists(path)) {
     AACO_ASSIGN(const std::string text, core::read_file(path));
-    AACO_ASSIGN(earlier, read_journal(text, subject, path));
-    whole = text.substr(0, text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+    if (!only_a_subject(text)) {
+      AACO_ASSIGN(earlier, read_journal(text, subject, path));
+      whole = text.substr(0, text.rfind('\n') + 1);
+    }
     if (whole.size() != text.size()) AACO_TRY(core::write_file_atomic(path, whole));
   }
   core::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));

@@ -14,7 +14,7 @@ namespace aaco::workflows {
 // Lines are synced as they are written; a torn last line is ignored.
 class Journal {
  public:
-  // Opens the journal of `folder`, which is created. Fails with conflict if the folder has a search of another subject.
+  // Opens the journal of `folder`, which is created. Fails with conflict if the folder has trials of another subject.
   static core::Result<Journal> open(const std::string& folder, const core::Json& subject);
   core::Status add(const Trial& trial);
   [[nodiscard]] const std::vector<Trial>& earlier() const { return earlier_; }  // of the search that is resumed

@@ -51,10 +51,15 @@ TEST_F(JournalFile, TornLastLineIsIgnoredAndRemoved) {
   EXPECT_EQ(*core::read_file(file_), whole);
 }
 TEST_F(JournalFile, AnotherSubjectIsRefused) {
-  ASSERT_TRUE(Journal::open(folder_, subject_));
+  { ASSERT_TRUE(Journal::open(folder_, subject_)->add(trial(1, -0.1))); }
   const auto other = Journal::open(folder_, Json::object({{"model", "b"}}));
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, core::ErrorCode::conflict);
+}
+TEST_F(JournalFile, AnotherSubjectWithoutTrialsIsReplaced) {
+  ASSERT_TRUE(Journal::open(folder_, Json::object({{"model", "b"}})));
+  { ASSERT_TRUE(Journal::open(folder_, subject_)->add(trial(1, -0.1))); }
+  EXPECT_EQ(Journal::open(folder_, subject_)->earlier().size(), 1U);
 }
 TEST_F(JournalFile, TrialWithoutConfigurationIsRefused) {
   ASSERT_TRUE(Journal::open(folder_, subject_));
