@@ -61,7 +61,8 @@ Json to_json(const Compiler::Refused& one) {
 Json to_json(const Compiler::Seam& one) {
   return Json::object({{"first", one.first}, {"second", one.second}, {"from", one.from}, {"to", one.to}})
       .set_if("bytes", one.bytes)
-      .set_if("least_ns", one.least_ns);
+      .set_if("least_ns", one.least_ns)
+      .set_if("time_ns", one.time_ns);
 }
 
 Json to_json(const Compiler::Part& one) {
@@ -93,7 +94,9 @@ Json to_json(const Compiler& section) {
                        {"seams", list_of(section.seams)}})
       .set_if("call_ns", section.call_ns)
       .set_if("call_there_ns", section.call_there_ns)
-      .set_if("seams_least_ns", section.seams_least_ns);
+      .set_if("seams_least_ns", section.seams_least_ns)
+      .set_if("seams_ns", section.seams_ns)
+      .set_if("usual_ns", section.usual_ns);
 }
 
 std::string compiled_sentence(const Compiler& section) {

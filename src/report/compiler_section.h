@@ -53,6 +53,7 @@ struct Compiler {
     std::string first, second, from, to;  // nodes, then targets
     std::optional<double> bytes;          // empty: a shape is open
     std::optional<double> least_ns;       // at the rate of the link
+    std::optional<double> time_ns;        // measured, beyond the usual time between two nodes
   };
   struct Part {
     std::string target, first, last;
@@ -67,8 +68,9 @@ struct Compiler {
   std::vector<Difference> differences;  // where both sides fuse the same, empty
   std::vector<Part> parts;
   std::vector<Refused> refused;
-  std::vector<Seam> seams;  // the most bytes first
+  std::vector<Seam> seams;  // the most bytes first; of a backend that ran here: the most time first
   std::optional<double> seams_least_ns;
+  std::optional<double> seams_ns, usual_ns;  // measured: their sum per call, and the usual time between two nodes
 };
 
 core::Json to_json(const Compiler& section);

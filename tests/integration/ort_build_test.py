@@ -54,6 +54,19 @@ class Providers(BuildTest):
         self.assertEqual(against['kind'], 'backend')
         self.assertGreater(against['nodes_by_provider']['DnnlExecutionProvider'], 0)
 
+    def test_the_cost_of_going_from_one_provider_to_another_is_measured(self):
+        against = self.aaco('compiler', 'squeezenet1.1', '--this-level', '--against', 'dnnl', '--time', '--json').json()['against']
+        providers = set(against['nodes_by_provider'])
+        self.assertGreaterEqual(len(against['seams']), 3)
+        self.assertEqual({seam[end] for seam in against['seams'] for end in ('from', 'to')}, providers)
+        self.assertTrue(all(seam['from'] != seam['to'] for seam in against['seams']))
+        timed = against['seams_timed']
+        self.assertAlmostEqual(timed['total_ns'], sum(seam['time_ns'] for seam in against['seams']), delta=1)
+        self.assertGreater(timed['total_ns'], 0)  # layouts are converted between the two
+        self.assertGreater(timed['call_ns'], timed['total_ns'])
+        shown = self.aaco('report', 'latest').output
+        self.assertIn('changes between providers cost', shown)
+
     def test_the_doctor_tries_each_backend_in_its_own_build(self):
         lines = {line['feature']: line for line in self.aaco('doctor', '--json').json()['features']}
         self.assertTrue(lines['backend dnnl']['works'], lines['backend dnnl'])

@@ -133,10 +133,31 @@ void print_provider(const Context& context, const Json& against) {
                               shown(against["link"]["name"])));
 }
 
+// Changes of provider, the costliest first.
+void print_seams(const Context& context, const Json& seams, const Json& timed) {
+  const auto total = timed["total_ns"].as_f64(), call = timed["call_ns"].as_f64(), usual = timed["usual_ns"].as_f64();
+  if (!total || !call) return;
+  context.print(fmt::format("  {} between providers, {} per call of {} (profiled{})\n", counted(seams.items().size(), "change"),
+                            *total > 0 ? core::format_duration(*total) : std::string("no measurable cost"),
+                            core::format_duration(*call),
+                            usual ? "; the usual " + core::format_duration(*usual) + " between two nodes not counted" : ""));
+  std::vector<const Json*> costly;
+  for (const Json& one : seams.items())
+    if (one["time_ns"].as_f64().value_or(0) > 0) costly.push_back(&one);
+  std::stable_sort(costly.begin(), costly.end(),
+                   [](const Json* a, const Json* b) { return (*a)["time_ns"].as_f64() > (*b)["time_ns"].as_f64(); });
+  for (std::size_t i = 0; *total > 0 && i < std::min(costly.size(), kMaxShown); ++i) {
+    const Json& one = *costly[i];
+    context.print(fmt::format("  seam: {} -> {}, {} ({} to {})\n", shown(one["first"]), shown(one["second"]),
+                              core::format_duration(one["time_ns"].as_f64().value_or(0)), one["from"].text(), one["to"].text()));
+  }
+}
+
 void print_backend(const Context& context, const Json& against) {
   context.print(fmt::format("\n{}: ONNX Runtime {}\n", against["there"].text(), shown(against["version"])));
   for (const auto& [provider, nodes] : against["nodes_by_provider"].members())
     context.print(fmt::format("{:>5}  nodes on {}\n", whole(nodes), provider));
+  print_seams(context, against["seams"], against["seams_timed"]);
 }
 
 void print_compiler(const Context& context, const Json& document) {

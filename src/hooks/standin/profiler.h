@@ -57,7 +57,7 @@ static int leave_call(const char* name, int64_t entered, int result) {
 
 __attribute__((visibility("default"))) void standin_profile_begin(void) {
   if (!getenv("STANDIN_TRACE")) return;
-  traced = calloc(kMaxTraced, sizeof *traced);
+  traced = (traced_t*)calloc(kMaxTraced, sizeof *traced);  // a cast, so that it is C++ too
   traced_count = 0;
   __atomic_store_n(&is_profiling, traced != NULL, __ATOMIC_RELEASE);
 }

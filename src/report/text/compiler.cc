@@ -103,7 +103,21 @@ void write_parts(TextPage& page, const Compiler& section) {
   }
 }
 
+// Of a backend that ran here.
+std::string measured_sentence(const Compiler& section) {
+  std::string text =
+      fmt::format("{} {} between providers", section.seams.size(), section.seams.size() == 1 ? "change" : "changes");
+  if (*section.seams_ns <= 0) return text + " per call, without measurable cost (profiled)";
+  text += fmt::format(" cost {}", core::format_duration(*section.seams_ns));
+  if (section.call_there_ns && *section.call_there_ns > 0)
+    text += fmt::format(" per call of {} ({:.2g} %)", core::format_duration(*section.call_there_ns),
+                        100 * *section.seams_ns / *section.call_there_ns);
+  if (section.usual_ns) text += fmt::format(" beyond the usual {} between two nodes", core::format_duration(*section.usual_ns));
+  return text + " (profiled); what a provider converts inside a node counts to the node";
+}
+
 std::string seams_sentence(const Compiler& section) {
+  if (section.seams_ns) return measured_sentence(section);
   double bytes = 0;
   for (const Compiler::Seam& one : section.seams) bytes += one.bytes.value_or(0);
   std::string text =
@@ -121,9 +135,12 @@ void write_seams(TextPage& page, const Compiler& section) {
   page.paragraph(page.clean(seams_sentence(section)));
   for (std::size_t i = 0; i < std::min(section.seams.size(), kMaxListed); ++i) {
     const Compiler::Seam& one = section.seams[i];
-    page.paragraph(fmt::format("{} to {} ({} to {}): {}{}", page.clean(one.first), page.clean(one.second), page.clean(one.from),
-                               page.clean(one.to), one.bytes ? core::format_bytes(*one.bytes) : "size unknown",
-                               one.least_ns ? ", at least " + page.quantity(*one.least_ns, "ns") : ""),
+    const std::string cost = one.time_ns    ? page.quantity(*one.time_ns, "ns")
+                             : !one.bytes   ? "size unknown"
+                             : one.least_ns ? core::format_bytes(*one.bytes) + ", at least " + page.quantity(*one.least_ns, "ns")
+                                            : core::format_bytes(*one.bytes);
+    page.paragraph(fmt::format("{} to {} ({} to {}): {}", page.clean(one.first), page.clean(one.second), page.clean(one.from),
+                               page.clean(one.to), cost),
                    4, Style::dim);
   }
   if (section.seams.size() > kMaxListed) page.line(page.styled("    " + more(section.seams.size() - kMaxListed), Style::dim));

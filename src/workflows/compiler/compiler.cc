@@ -8,6 +8,7 @@
 #include "graph/shapes.h"
 #include "graph/support.h"
 #include "workflows/compiler/against.h"
+#include "workflows/compiler/backend_seams.h"
 #include "workflows/compiler/compiled_graph.h"
 #include "workflows/compiler/drawing.h"
 #include "workflows/compiler/kernel_times.h"
@@ -149,6 +150,7 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
     out.set("against", compare_fused(library_side(out), library_side(there)));
   } else if (against.kind == Against::Kind::backend) {
     AACO_ASSIGN(Json there, place_on_backend(request, against.name, services));
+    if (request.timed) AACO_TRY(set_backend_seams(there, before, request, against.name, place.path, services));
     out.set("against", std::move(there));
   } else if (against.kind == Against::Kind::provider) {
     AACO_ASSIGN(const auto support, graph::load_backend_support(against.path));

@@ -85,17 +85,35 @@ void fill_provider(Compiler& out, const Json& against) {
   }
   out.refused = most_first(refused);
   for (const Json& one : against["seams"].items()) {
-    out.seams.push_back({text_of(one["first"]), text_of(one["second"]), text_of(one["from"]), text_of(one["to"]),
-                         one["bytes"].as_f64(), one["least_ns"].as_f64()});
+    out.seams.push_back({text_of(one["first"]),
+                         text_of(one["second"]),
+                         text_of(one["from"]),
+                         text_of(one["to"]),
+                         one["bytes"].as_f64(),
+                         one["least_ns"].as_f64(),
+                         {}});
     add_to(out.seams_least_ns, one["least_ns"]);
   }
   std::stable_sort(out.seams.begin(), out.seams.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
 }
 
-// A backend with its own build says only how many nodes each provider runs.
+// A backend with its own build says how many nodes each provider runs, and with --time what it costs to go from one to another.
 void fill_backend(Compiler& out, const Json& against) {
   for (const auto& [provider, nodes] : against["nodes_by_provider"].members())
     out.parts.push_back({provider, {}, {}, whole(nodes)});
+  for (const Json& one : against["seams"].items())
+    out.seams.push_back({text_of(one["first"]),
+                         text_of(one["second"]),
+                         text_of(one["from"]),
+                         text_of(one["to"]),
+                         {},
+                         {},
+                         one["time_ns"].as_f64()});
+  std::stable_sort(out.seams.begin(), out.seams.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
+  const Json& timed = against["seams_timed"];
+  out.seams_ns = timed["total_ns"].as_f64();
+  out.usual_ns = timed["usual_ns"].as_f64();
+  out.call_there_ns = timed["call_ns"].as_f64();
 }
 
 }  // namespace

@@ -40,8 +40,10 @@ interface Compiler {
   differences: { side: string; after: string; before: string; count: number; time_ns?: number; change_ns?: number }[];
   parts: { target: string; first: string; last: string; nodes: number }[];
   refused: { reason: string; op_type: string; node: string; condition: string; count: number }[];
-  seams: { first: string; second: string; from: string; to: string; bytes?: number; least_ns?: number }[];
+  seams: { first: string; second: string; from: string; to: string; bytes?: number; least_ns?: number; time_ns?: number }[];
   seams_least_ns?: number;
+  seams_ns?: number;
+  usual_ns?: number;
 }
 
 declare module '../model/report.ts' {
@@ -221,6 +223,41 @@ function Against({ compiler }: { compiler: Compiler }) {
   );
 }
 
+// Tensors copied between the parts of a plan: estimates.
+function Copies({ compiler }: { compiler: Compiler }) {
+  const { link, seams } = compiler;
+  return (
+    <>
+      <h3 class="compiler-part">Seams</h3>
+      <p>{plural(seams.length, 'tensor')} copied between parts{compiler.seams_least_ns === undefined ? '' : `, at least ${duration(compiler.seams_least_ns)} per call: estimated from the rate of ${link}; the start of each copy comes on top`}.</p>
+      <ScrollBox label="Seams"><table class="legend compiler">
+        <thead><tr><th scope="col">Made by, read by</th><th scope="col">copied</th><th scope="col" class="right">size</th><th scope="col" class="right">at least</th></tr></thead>
+        <tbody>{seams.map((seam, at) => <tr key={at}><th scope="row"><Between seam={seam} /></th><td>{seam.from} to {seam.to}</td><td class="right">{seam.bytes === undefined ? 'unknown' : text(seam.bytes, 'bytes')}</td><td class="right">{seam.least_ns === undefined ? '' : duration(seam.least_ns)}</td></tr>)}</tbody>
+      </table></ScrollBox>
+    </>
+  );
+}
+
+const provider = (name: string): string => name.replace(/ExecutionProvider$/, '');
+
+// Changes of provider in a run on the backend: measured.
+function Changes({ compiler, cost }: { compiler: Compiler; cost: number }) {
+  const { call_there_ns: call, seams, usual_ns: usual } = compiler;
+  const beyond = usual === undefined ? '' : `, beyond the usual ${duration(usual)} between two nodes`;
+  return (
+    <>
+      <h3 class="compiler-part">Seams</h3>
+      <p>{plural(seams.length, 'change')} between providers{cost > 0 ? `, together ${duration(cost)}${call === undefined ? '' : ` of a call of ${duration(call)}`}${beyond}` : ', without measurable cost'}: measured with the profiler on. What a provider converts inside a node counts to the node.</p>
+      <ScrollBox label="Seams"><table class="legend compiler">
+        <thead><tr><th scope="col">Before, after</th><th scope="col" class="right">time</th><th scope="col">from, to</th></tr></thead>
+        <tbody>{seams.map((seam, at) => <tr key={at}><th scope="row"><Between seam={seam} /></th><td class="right">{seam.time_ns === undefined ? '' : duration(seam.time_ns)}</td><td>{provider(seam.from)} to {provider(seam.to)}</td></tr>)}</tbody>
+      </table></ScrollBox>
+    </>
+  );
+}
+
+const Between = ({ seam }: { seam: Compiler['seams'][number] }) => <><Name text={seam.first} /> <span class="quiet">to</span> <Name text={seam.second} /></>;
+
 function Parts({ compiler }: { compiler: Compiler }) {
   const { against, parts, refused, seams } = compiler;
   if (parts.length === 0) return null;
@@ -237,16 +274,7 @@ function Parts({ compiler }: { compiler: Compiler }) {
           <tbody>{refused.map((one) => <tr key={`${one.reason} ${one.op_type}`}><th scope="row">{one.op_type}<span class="quiet narrow-block"><Name text={one.node} /></span><span class="quiet only-narrow">{one.condition}</span></th><td class="narrow">{one.condition}</td><td class="right">{one.count}</td></tr>)}</tbody>
         </table>
       )}
-      {seams.length > 0 && (
-        <>
-          <h3 class="compiler-part">Seams</h3>
-          <p>{plural(seams.length, 'tensor')} copied between parts{compiler.seams_least_ns === undefined ? '' : `, at least ${duration(compiler.seams_least_ns)} per call: estimated from the rate of ${compiler.link}; the start of each copy comes on top`}.</p>
-          <ScrollBox label="Seams"><table class="legend compiler">
-            <thead><tr><th scope="col">Made by, read by</th><th scope="col">copied</th><th scope="col" class="right">size</th><th scope="col" class="right">at least</th></tr></thead>
-            <tbody>{seams.map((seam, at) => <tr key={at}><th scope="row"><Name text={seam.first} /> <span class="quiet">to</span> <Name text={seam.second} /></th><td>{seam.from} to {seam.to}</td><td class="right">{seam.bytes === undefined ? 'unknown' : text(seam.bytes, 'bytes')}</td><td class="right">{seam.least_ns === undefined ? '' : duration(seam.least_ns)}</td></tr>)}</tbody>
-          </table></ScrollBox>
-        </>
-      )}
+      {seams.length > 0 && (compiler.seams_ns === undefined ? <Copies compiler={compiler} /> : <Changes compiler={compiler} cost={compiler.seams_ns} />)}
     </>
   );
 }
