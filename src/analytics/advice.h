@@ -39,10 +39,15 @@ inline constexpr std::size_t kMaxRecommendations = 4;
 // The kMaxRecommendations of largest rank(), largest first.
 void keep_best(std::vector<Recommendation>& list);
 
+// What the processor of the session can do.
+struct Processor {
+  bool byte_dot_products = false;  // of vectors: AVX-VNNI, AVX-512 VNNI, AMX-INT8, Arm's dot product or I8MM
+};
+
 // Sorted by expected saving. Only recommendations with a computable gain and sufficient confidence.
 std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, const bottleneck::RuleBook& book,
                                       const signals::Signals& signals, const metrics::NodeTime& nodes,
-                                      const trace::NameTable& names);
+                                      const trace::NameTable& names, const Processor& processor = {});
 
 core::Json to_json(const std::vector<Recommendation>& recommendations);
 

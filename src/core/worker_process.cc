@@ -19,6 +19,9 @@ namespace {
 constexpr std::size_t kMaxErrorBytes = 64 << 10;
 constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
 
+// Sent by a person, a shell or a supervisor, never by a defect.
+bool asks_to_end(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP; }
+
 }  // namespace
 
 Result<WorkerProcess> WorkerProcess::start(const Command& command) {
@@ -47,7 +50,8 @@ tl::unexpected<Error> WorkerProcess::gone() {
   if (code == 128 + SIGKILL)
     message = "the worker was killed (signal 9), by the out-of-memory killer or another process";
   else if (const char* name = code > 128 ? ::sigdescr_np(code - 128) : nullptr; name != nullptr)
-    message = "the worker crashed (signal " + std::to_string(code - 128) + ", " + name + ")";
+    message = std::string(asks_to_end(code - 128) ? "the worker was asked to end" : "the worker crashed") + " (signal " +
+              std::to_string(code - 128) + ", " + name + ")";
   const std::string_view words = trim(errors_);
   if (!words.empty()) message += ": " + std::string(words.substr(words.size() - std::min<std::size_t>(words.size(), 2000)));
   return fail(ErrorCode::io, std::move(message));

@@ -4,19 +4,23 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/numbers.h"
 
 namespace aaco::analytics::advice {
 namespace {
 
-constexpr double kUntried = 0.4;  // our own judgement
+// That a faster implementation exists where none is known: our own judgement.
+constexpr double kUntried = 0.4;
 
 constexpr double kMinProbability = 0.05;
 
 struct Gain {
   double ratio = 0;
   std::string basis;
+  double least_ratio = 0;
+  bool known = true;  // false: `ratio` is what would be saved by something that may not exist
 };
 
 Gain part(const signals::Signals& signals, std::string_view what, std::initializer_list<std::string_view> ids) {
@@ -60,31 +64,57 @@ Gain of_quota(const signals::Signals& signals) {
           fmt::format("CPUs were throttled for {} of the time, with {:.2g} CPUs in use", core::format_percent(held), cores)};
 }
 
-// What 8-bit integers can do at most: processors with dot products of bytes compute four of them in the time of one float32.
-constexpr double kInt8Saving = 0.75;
+// Of the time of convolutions and matrix products, what 8-bit integers save at most: processors with dot products of bytes
+// compute four of them in the time of one float32. With such a processor a third is the least: static 8 bits of SqueezeNet 1.1,
+// ResNet-50 and MobileNetV2 and dynamic ones of an MLP saved 56 to 72 % of the call (docs/results.md, "Searches for faster
+// configurations").
+constexpr double kInt8Saving = 0.75, kLeastInt8Saving = 1.0 / 3;
 constexpr std::array<std::string_view, 6> kInt8Operators = {"Conv", "FusedConv", "Gemm", "FusedGemm", "MatMul", "FusedMatMul"};
+constexpr double kFreeCpus = 1.1;  // times those in use: fewer are no reason for more threads
 
-Gain of_fewer_bits(const metrics::NodeTime& nodes, const trace::NameTable& names) {
+// How many times as many CPUs as were used the process could have used.
+double more_cpus(const signals::Signals& signals) {
+  const auto allowed = signals.get("process.allowed_cores"), used = signals.get("process.cpu_use_cores");
+  if (!allowed || !used || *used <= 0) return 1;
+  const double times = *allowed / std::max(1.0, *used);
+  return times < kFreeCpus ? 1 : times;
+}
+
+Gain of_fewer_bits(const signals::Signals& signals, const metrics::NodeTime& nodes, const trace::NameTable& names,
+                   const Processor& processor) {
   double share = 0;
   for (const metrics::NodeShare& one : nodes.operators)
     if (std::find(kInt8Operators.begin(), kInt8Operators.end(), names.text(one.op_type)) != kInt8Operators.end())
       share += one.share_ratio;
-  return {kInt8Saving * share,
-          fmt::format("convolutions and matrix products take {} of the call time; 8-bit integers are up to 4 times as fast as "
-                      "float32 on processors with byte dot products, which would save {} of the call time",
-                      core::format_percent(share), core::format_percent(kInt8Saving * share))};
+  share = std::min(share, 1.0);
+  const double times = more_cpus(signals);
+  Gain gain;
+  gain.least_ratio = processor.byte_dot_products ? kLeastInt8Saving * share : 0;
+  gain.ratio = share > 0 ? 1 - (1 - kInt8Saving * share) / times : 0;
+  gain.basis = fmt::format(
+      "convolutions and matrix products take {} of the call time; 8-bit integers are up to 4 times as fast as "
+      "float32 on processors with byte dot products, which would save {} of the call time",
+      core::format_percent(share), core::format_percent(kInt8Saving * share));
+  if (processor.byte_dot_products)
+    gain.basis += fmt::format(" and at least {} (this processor has them)", core::format_percent(gain.least_ratio));
+  if (times > 1)
+    gain.basis += fmt::format("; {:.2g} times as many CPUs as were in use are allowed: {} together", times,
+                              core::format_percent(gain.ratio));
+  return gain;
 }
 
 // Half of what the costliest operator takes: what twice as fast an implementation would give.
 Gain of_largest_operator(const metrics::NodeTime& nodes, const trace::NameTable& names) {
   if (nodes.operators.empty()) return {};
   const auto& first = nodes.operators.front();
-  return {first.share_ratio / 2, fmt::format("{} takes {} of the call time; a 2x speedup would save half of that",
-                                             names.text(first.op_type), core::format_percent(first.share_ratio))};
+  return {.ratio = first.share_ratio / 2,
+          .basis = fmt::format("{} takes {} of the call time; a 2x speedup would save half of that", names.text(first.op_type),
+                               core::format_percent(first.share_ratio)),
+          .known = false};
 }
 
-Gain gain_of(std::string_view id, const signals::Signals& signals, const metrics::NodeTime& nodes,
-             const trace::NameTable& names) {
+Gain gain_of(std::string_view id, const signals::Signals& signals, const metrics::NodeTime& nodes, const trace::NameTable& names,
+             const Processor& processor) {
   if (id == "cpu_contention" || id == "cpu_placement" || id == "interrupts") return of_waiting(signals);
   if (id == "cpu_throttling") return of_quota(signals);
   if (id == "page_faults") return in_kernel(signals);
@@ -93,7 +123,7 @@ Gain gain_of(std::string_view id, const signals::Signals& signals, const metrics
   if (id == "launch_bound") return part(signals, "time between and around nodes", {"node.remainder_ratio"});
   if (id == "memory_bound") return of_largest_operator(nodes, names);
   if (id != "compute_bound") return {};
-  const Gain other = of_largest_operator(nodes, names), bits = of_fewer_bits(nodes, names);
+  const Gain other = of_largest_operator(nodes, names), bits = of_fewer_bits(signals, nodes, names, processor);
   return bits.ratio > other.ratio ? bits : other;
 }
 
@@ -120,17 +150,18 @@ std::string command_for(std::string_view id) {
 
 std::vector<Recommendation> recommend(const bottleneck::Bottleneck& bottleneck, const bottleneck::RuleBook& book,
                                       const signals::Signals& signals, const metrics::NodeTime& nodes,
-                                      const trace::NameTable& names) {
+                                      const trace::NameTable& names, const Processor& processor) {
   std::vector<Recommendation> list;
   for (const bottleneck::ClassScore& score : bottleneck.ranking) {
     const auto* kind = book.find(score.class_id);
     if (kind == nullptr || score.probability < kMinProbability) continue;
-    Gain gain = gain_of(kind->id, signals, nodes, names);
+    Gain gain = gain_of(kind->id, signals, nodes, names, processor);
     if (gain.ratio < kMinGain) continue;
     Recommendation one{kind->id,          kind->strategies.front(), kind->meaning,        gain.ratio,
                        score.probability, effort_of(kind->id),      std::move(gain.basis)};
-    // That a faster implementation exists was not tried.
     if (kind->id == "compute_bound" || kind->id == "memory_bound") one.confidence *= kUntried;
+    one.least_gain_ratio = gain.least_ratio;
+    if (!gain.known) one.cost_ratio = std::exchange(one.gain_ratio, 0);
     one.command = command_for(kind->id);
     for (std::size_t i = 1; i < kind->strategies.size(); ++i) one.text += " Alternatively: " + kind->strategies[i] + ".";
     list.push_back(std::move(one));

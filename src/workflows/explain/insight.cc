@@ -19,6 +19,16 @@ using analytics::advice::recommend;
 using analytics::bottleneck::LearnedModel;
 using core::Json;
 
+// Instruction sets as src/hardware/inventory names them.
+analytics::advice::Processor processor_of(const std::string& path) {
+  const auto environment = core::read_json_file(core::join_path(path, "env.json"));
+  if (!environment) return {};
+  for (const Json& one : (*environment)["cpu"]["simd"].items())
+    for (const std::string_view name : {"avx_vnni", "avx512_vnni", "amx_int8", "asimddp", "i8mm"})
+      if (one.text() == name) return {.byte_dot_products = true};
+  return {};
+}
+
 // CPUs of the machine, and those that the session's process could use.
 void read_cpus(const std::string& path, analytics::signals::SignalInput& input) {
   const auto environment = core::read_json_file(core::join_path(path, "env.json"));
@@ -112,7 +122,7 @@ core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::Sessi
   const auto& side = facts->side;
   if (found.class_id == analytics::bottleneck::kInconclusive)
     return with_stops(to_json(found, judges.book).set("recommendations", Json::array()), side.account);
-  auto recommendations = recommend(found, judges.book, side.signals, side.nodes, *facts->names);
+  auto recommendations = recommend(found, judges.book, side.signals, side.nodes, *facts->names, processor_of(loaded.path()));
   if (const auto attributed = attributed_sleep(metrics)) follow_sleep(*attributed, recommendations);
   follow_stops(side.account, recommendations);
   follow_arithmetic_rate(side.signals, recommendations);

@@ -70,9 +70,10 @@ std::vector<AdviceTrial> advice_trials(const Json& recommendations, const std::m
     AdviceTrial item;
     item.id = one["id"].text();
     item.title = one["title"].text();
-    item.predicted_ratio = one["expected_gain_ratio"].as_f64();
+    const bool known = one["gain_ratio"].as_f64().value_or(0) > 0;
     const auto& interval = one["gain_interval"].items();
-    if (interval.size() == 2) {
+    if (known) item.predicted_ratio = one["expected_gain_ratio"].as_f64();
+    if (known && interval.size() == 2) {
       item.predicted_low = interval[0].as_f64();
       item.predicted_high = interval[1].as_f64();
     }

@@ -15,16 +15,19 @@ using ::testing::HasSubstr;
 Json parsed(const char* text) { return *Json::parse(text); }
 
 TEST(Advice, IsTriedOnTheAxesOfItsId) {
-  const auto items =
-      advice_trials(parsed(R"([{"id": "launch_bound", "title": "t", "expected_gain_ratio": 0.2, "gain_interval": [0, 0.3]},
-                                             {"id": "storage", "title": "u"}])"),
-                    {{"launch_bound", {"batch", "graph"}}});
-  ASSERT_EQ(items.size(), 2U);
+  const auto items = advice_trials(
+      parsed(R"([{"id": "launch_bound", "title": "t", "gain_ratio": 0.3, "expected_gain_ratio": 0.2, "gain_interval": [0, 0.3]},
+                                             {"id": "storage", "title": "u"},
+                                             {"id": "memory_bound", "gain_ratio": 0, "expected_gain_ratio": 0, "gain_interval": [0, 0]}])"),
+      {{"launch_bound", {"batch", "graph"}}});
+  ASSERT_EQ(items.size(), 3U);
   EXPECT_THAT(items[0].axes, ElementsAre("batch", "graph"));
   EXPECT_EQ(items[0].predicted_high, 0.3);
   EXPECT_TRUE(items[1].axes.empty());
   EXPECT_EQ(items[1].outcome, "not tried");
   EXPECT_FALSE(items[1].predicted_ratio);
+  EXPECT_FALSE(items[2].predicted_ratio);  // unknown, not none
+  EXPECT_FALSE(items[2].predicted_high);
 }
 TEST(Advice, NoRecommendationsAreNoItems) { EXPECT_TRUE(advice_trials(Json(), {}).empty()); }
 
