@@ -68,7 +68,7 @@ Gain of_quota(const signals::Signals& signals) {
 // compute four of them in the time of one float32. With such a processor a third is the least: static 8 bits of SqueezeNet 1.1,
 // ResNet-50 and MobileNetV2 and dynamic ones of an MLP saved 56 to 72 % of the call (docs/results.md, "Searches for faster
 // configurations").
-constexpr double kInt8Saving = 0.75, kLeastInt8Saving = 1.0 / 3;
+constexpr double kInt8Saving = 0.75, kMinInt8Saving = 1.0 / 3;
 constexpr std::array<std::string_view, 6> kInt8Operators = {"Conv", "FusedConv", "Gemm", "FusedGemm", "MatMul", "FusedMatMul"};
 constexpr double kFreeCpus = 1.1;  // times those in use: fewer are no reason for more threads
 
@@ -89,7 +89,7 @@ Gain of_fewer_bits(const signals::Signals& signals, const metrics::NodeTime& nod
   share = std::min(share, 1.0);
   const double times = more_cpus(signals);
   Gain gain;
-  gain.least_ratio = processor.byte_dot_products ? kLeastInt8Saving * share : 0;
+  gain.least_ratio = processor.byte_dot_products ? kMinInt8Saving * share : 0;
   gain.ratio = share > 0 ? 1 - (1 - kInt8Saving * share) / times : 0;
   gain.basis = fmt::format(
       "convolutions and matrix products take {} of the call time; 8-bit integers are up to 4 times as fast as "
