@@ -111,8 +111,10 @@ void add_sections(report::Sections& sections) {
   compiler.differences = {{"basic", "FusedGemm", "Gemm+Relu", 3, 1e5, -2e4}};
   compiler.parts = {{"host", "h", "h", 1}};
   compiler.refused = {{"provider_operator", "Hardmax", "h", "migraphx does not support Hardmax", 1}};
-  compiler.seams = {{"c", "h", "migraphx", "host", 4'096, 65}};
+  compiler.seams = {{"c", "h", "migraphx", "host", 4'096, 65, 700}};
   compiler.seams_least_ns = 65;
+  compiler.seams_ns = 700;
+  compiler.usual_ns = 300;
   sections.compiler = std::move(compiler);
   report::Llm llm{"12 requests/s at concurrency 4", "TTFT <= 200 ms", "concurrency 4", "concurrency 4", {}, {}};
   llm.levels = {{"concurrency 4",
