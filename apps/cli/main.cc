@@ -80,6 +80,8 @@ int main(int argc, char** argv) {
   aaco::cli::add_verbs(app, context);
   aaco::cli::refuse_empty_values(app);
   app.parse_complete_callback([&] {
+    if (app.got_subcommand("record") || app.got_subcommand("capsule"))
+      aaco::core::exit_when_out_of_memory("aaco", aaco::cli::kRecordFailed);
     if (mode.empty()) return;
     if (const auto set = aaco::workflows::set_lake_mode(mode, context.paths); !set) {
       context.fail(set.error());

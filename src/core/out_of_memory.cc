@@ -23,7 +23,9 @@ void write_text(const char* text) { (void)!::write(STDERR_FILENO, text, std::str
       std::rethrow_exception(problem);
     } catch (const std::bad_alloc&) {
       write_text(program_name);
-      write_text(": out of memory\n  hint: use less at once (a smaller batch, model or time range), or raise the memory limit (ulimit -v, cgroup)\n");
+      write_text(
+          ": out of memory\n  hint: use less at once (a smaller batch, model or time range), or raise the memory limit (ulimit "
+          "-v, cgroup)\n");
       ::_exit(exit_code);
     } catch (...) {  // not ours to explain
     }
@@ -37,7 +39,7 @@ void write_text(const char* text) { (void)!::write(STDERR_FILENO, text, std::str
 void exit_when_out_of_memory(const char* program, int code) {
   program_name = program;
   exit_code = code;
-  before = std::set_terminate(&end);
+  if (const auto earlier = std::set_terminate(&end); earlier != &end) before = earlier;
 }
 
 }  // namespace aaco::core

@@ -21,6 +21,19 @@ TEST(OutOfMemory, IsSaidAndEndsTheProcessWithItsCode) {
   EXPECT_EXIT(fail_with(std::bad_alloc()), testing::ExitedWithCode(3), "^program: out of memory\n  hint: ");
 }
 
+TEST(OutOfMemory, ALaterCallReplacesTheCode) {
+  const auto fail_twice = [] {
+    exit_when_out_of_memory("program", 125);
+    fail_with(std::bad_alloc());
+  };
+  EXPECT_EXIT(fail_twice(), testing::ExitedWithCode(3), "out of memory");
+  const auto fail_otherwise = [] {
+    exit_when_out_of_memory("program", 125);
+    fail_with(std::runtime_error("other"));
+  };
+  EXPECT_EXIT(fail_otherwise(), testing::KilledBySignal(SIGABRT), "other");
+}
+
 TEST(OutOfMemory, OtherExceptionsTerminateAsBefore) {
   EXPECT_EXIT(fail_with(std::runtime_error("other")), testing::KilledBySignal(SIGABRT), "other");
 }

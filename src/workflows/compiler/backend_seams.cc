@@ -5,6 +5,7 @@
 
 #include "analytics/provider_seams.h"
 #include "core/files.h"
+#include "core/strings.h"
 #include "core/subprocess.h"
 #include "workflows/run/run_again.h"
 #include "workflows/session/loaded_session.h"
@@ -15,6 +16,13 @@ namespace {
 using core::Json;
 
 constexpr std::int64_t kRunTimeoutNs = 600'000'000'000;
+
+// ": " and what the program said. Builds of ONNX Runtime write lines of their own before.
+std::string message_of(const std::string& error_output) {
+  for (const std::string_view line : core::split_lines(error_output))
+    if (line.starts_with("aaco: ")) return ": " + std::string(line.substr(6));
+  return {};
+}
 
 // The path of a session of a profiled run.
 core::Result<std::string> run_profiled(const CompilerRequest& request, const std::string& backend, const std::string& folder,
@@ -34,8 +42,8 @@ core::Result<std::string> run_profiled(const CompilerRequest& request, const std
   AACO_ASSIGN(const core::CommandResult ran, core::run_command(command));
   if (ran.timed_out) return core::fail(core::ErrorCode::timed_out, "the model took longer than 10 minutes on " + backend);
   if (ran.exit_code != 0)
-    return core::fail(core::ErrorCode::unsupported,
-                      backend + ": the profiled run ended with exit code " + std::to_string(ran.exit_code));
+    return core::fail(core::ErrorCode::unsupported, backend + ": the profiled run ended with exit code " +
+                                                        std::to_string(ran.exit_code) + message_of(ran.error_output));
   AACO_ASSIGN(const Json answer, Json::parse(ran.output));
   return std::string(answer["session"]["path"].text());
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,6 +63,10 @@ void follow_arithmetic_rate(const Signals& signals, std::vector<analytics::advic
     one.title = kFindFunctions;
     one.text = "The CPU computes almost all the time, but at a rate that its arithmetic units do not limit.";
     one.command = "aaco record -- COMMAND";
+    // Fewer bits save arithmetic only.
+    one.basis = "what slows the computation is not known, and so is the gain";
+    one.cost_ratio = std::max(one.cost_ratio, one.gain_ratio);
+    one.gain_ratio = one.least_gain_ratio = 0;
   }
 }
 

@@ -58,12 +58,17 @@ TEST(ArithmeticRate, AdviceFollowsTheRate) {
   std::vector<analytics::advice::Recommendation> list(2);
   list[0].id = "compute_bound", list[0].title = "try int8";
   list[1].id = "memory_bound", list[1].title = "fuse";
+  list[0].gain_ratio = 0.7, list[0].least_gain_ratio = 0.3;
   auto kept = list;
   follow_arithmetic_rate(computing(60e9, 1), kept);
   EXPECT_EQ(kept[0].title, "try int8");
+  EXPECT_EQ(kept[0].least_gain_ratio, 0.3);
   follow_arithmetic_rate(computing(0.8e9, 1), list);
   EXPECT_THAT(list[0].title, HasSubstr("find the functions"));
   EXPECT_THAT(list[0].text, Not(HasSubstr("int8")));
+  EXPECT_EQ(list[0].gain_ratio, 0);
+  EXPECT_EQ(list[0].least_gain_ratio, 0);
+  EXPECT_EQ(list[0].cost_ratio, 0.7);
   EXPECT_EQ(list[1].title, "fuse");
 }
 
