@@ -91,7 +91,8 @@ core::Result<MemoryRoom> memory_room(const std::string& root) {
   if (!available) return fail(ErrorCode::unsupported, root + "/proc/meminfo does not report available memory");
   MemoryRoom least{*available * 1024, "free memory"};
   if (const std::int64_t group = cgroup_room(root); group < least.bytes) least = {group, "cgroup limit"};
-  if (const std::int64_t addresses = address_room(root); addresses < least.bytes) least = {addresses, "limit of the address space"};
+  if (const std::int64_t addresses = address_room(root); addresses < least.bytes)
+    least = {addresses, "limit of the address space"};
   return least;
 }
 

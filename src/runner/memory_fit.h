@@ -22,8 +22,8 @@ struct MemoryRoom {
 };
 
 // The minimum of available memory and the headroom under the memory limits of this process's cgroups (v1 and v2;
-// reclaimable page cache counts as available) and under its limit of the address space (RLIMIT_AS). `root` is prefixed to /proc and
-// /sys, empty for this machine.
+// reclaimable page cache counts as available) and under its limit of the address space (RLIMIT_AS). `root` is prefixed to /proc
+// and /sys, empty for this machine.
 core::Result<MemoryRoom> memory_room(const std::string& root = {});
 
 // Fails with exhausted if `needed_bytes` for `what` exceed the available memory.
