@@ -100,6 +100,8 @@ class GapExplainer {
  public:
   static constexpr std::int64_t kFineGapNs = 10'000'000;
   static constexpr std::int64_t kCoarseness = 512;
+  static constexpr std::int64_t kSilenceShare = 4;  // of a short call: the most between it and the one before to keep both as one
+  static constexpr std::size_t kSweepAt = 4096;     // calls
 
   // Without a book of causes no gap gets a named one. With a table, a gap's confidence is that of its evidence class there
   // (evidence_class_of; 0.5 if the table lacks it, 0 of gaps without a cause), otherwise our own judgement by evidence.
@@ -159,6 +161,9 @@ class GapExplainer {
   [[nodiscard]] bool is_first_call(const Call& call) const;
   Role wait_role_of(const trace::SchedEventRow& row);
   [[nodiscard]] bool is_wanted(const Call& call, std::int64_t now_ns) const;
+  [[nodiscard]] bool is_in_idle_time(const Call& call) const;
+  [[nodiscard]] bool may_be_joined(const Call& call) const;
+  void sweep(std::int64_t now_ns);
   static Decision decide(const Candidate& candidate);
   static Decision decide_late(const Candidate& candidate);
   static Decision decide_queued(const Candidate& candidate);
@@ -218,7 +223,7 @@ class GapExplainer {
   Loads* last_loads_ = nullptr;                                     // of the rank of last_launches_
   std::set<std::pair<std::int32_t, std::int64_t>> first_launches_;  // long ones: rank and start
   std::vector<Call> calls_;
-  std::size_t sweep_at_ = 4096;  // calls
+  std::size_t sweep_at_ = kSweepAt;  // calls
   std::vector<Idler> idlers_;
   std::map<std::pair<std::int32_t, std::int64_t>, std::deque<Call>> waits_;  // newest stream waits, by rank and thread
   HostSchedule schedule_;

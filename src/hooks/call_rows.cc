@@ -49,13 +49,13 @@ std::string_view domain_of(Group group) {
 
 const Function* find_recorded(std::string_view name) {
   const auto* const found =
-      std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& one) { return name == one.name; });
+      std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& one) { return name == one.name || name == shown_name(one); });
   return found == std::end(kFunctions) ? nullptr : found;
 }
 
 CallRows::CallRows(trace::Sink& sink, bool numbered) : sink_(sink), numbered_(numbered) {
   for (const Function& function : kFunctions) {
-    names_.push_back(sink.name(function.name));
+    names_.push_back(sink.name(shown_name(function)));
     domains_.push_back(sink.name(domain_of(function.group)));
   }
 }
@@ -69,6 +69,17 @@ void CallRows::text(std::int32_t process_id, const wire::Record& record) {
   if (static_cast<std::size_t>(record.result) == name.size()) name += part.data();
 }
 
+void CallRows::alias(std::int32_t process_id, const wire::Record& record) {
+  if (aliases_.size() < kMaxTexts) aliases_[{process_id, record.subject}] = record.words[0];
+}
+
+const std::string* CallRows::kernel_of(const Pointer& handle) const {
+  if (const auto alias = aliases_.find(handle); alias != aliases_.end())
+    if (const auto known = kernels_.find({handle.first, alias->second}); known != kernels_.end()) return &known->second;
+  const auto own = kernels_.find(handle);
+  return own == kernels_.end() ? nullptr : &own->second;
+}
+
 std::int32_t CallRows::rank_of(std::int32_t process_id) {
   return ranks_.try_emplace(process_id, static_cast<std::int32_t>(ranks_.size())).first->second;
 }
@@ -76,8 +87,7 @@ std::int32_t CallRows::rank_of(std::int32_t process_id) {
 trace::NameId CallRows::arguments_of(std::int32_t process_id, const Function& function, const wire::Record& record) {
   Json out = Json::object();
   if (has_kernel(function.role))
-    if (const auto kernel = kernels_.find({process_id, record.subject}); kernel != kernels_.end())
-      out.set("kernel", kernel->second);
+    if (const std::string* const kernel = kernel_of({process_id, record.subject})) out.set("kernel", *kernel);
   if (function.role == Role::event_record || function.role == Role::sync_event || function.role == Role::query ||
       function.role == Role::stream_wait) {
     const std::uint64_t event = function.role == Role::stream_wait ? record.words[wire::aux] : record.subject;

@@ -27,6 +27,7 @@ class CallRows {
   explicit CallRows(trace::Sink& sink, bool numbered = false);
 
   void text(std::int32_t process_id, const wire::Record& record);
+  void alias(std::int32_t process_id, const wire::Record& record);
   void call(std::int32_t process_id, std::int32_t thread_id, const wire::Record& record, std::int64_t start_ns,
             std::int64_t end_ns);
   [[nodiscard]] const Allocations& allocations() const { return allocations_; }
@@ -34,6 +35,7 @@ class CallRows {
  private:
   using Pointer = std::pair<std::int32_t, std::uint64_t>;  // process, address
   [[nodiscard]] trace::NameId arguments_of(std::int32_t process_id, const Function& function, const wire::Record& record);
+  [[nodiscard]] const std::string* kernel_of(const Pointer& handle) const;
   void count_memory(std::int32_t process_id, const Function& function, const wire::Record& record);
   std::int32_t rank_of(std::int32_t process_id);
 
@@ -46,6 +48,7 @@ class CallRows {
   std::vector<trace::NameId> domains_;
   std::unordered_map<std::string, trace::NameId> arguments_;
   std::map<Pointer, std::string> kernels_;
+  std::map<Pointer, std::uint64_t> aliases_;
   std::map<Pointer, std::int64_t> live_;
   std::map<std::int32_t, std::int32_t> ranks_;
   Allocations allocations_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string_view>
 
 // The functions that are recorded, from functions.inc: facts of the public headers of each library.
 namespace aaco::hooks {
@@ -37,7 +38,8 @@ enum class Role : std::uint8_t {
   module,
   set_device,
   get_function,       // (function*, module, name)
-  register_function,  // (handle, host function, device function, name, ...)
+  register_function,  // (handle, host function, device function, name, ...): only the name is recorded
+  get_kernel,         // (kernel*, host function): only that they are the same kernel is recorded
   lookup,             // (name, function*, ...): answers an address
   compute,            // of a library on a stream or handle
   collective,
@@ -65,5 +67,11 @@ inline constexpr Function kFunctions[] = {
 #undef AACO_HOOK
 };
 inline constexpr std::size_t kFunctionCount = std::size(kFunctions);
+
+// As profilers name it: __cudaLaunchKernel, which compilers of CUDA 13 call, is cudaLaunchKernel.
+constexpr std::string_view shown_name(const Function& function) {
+  const std::string_view name = function.name;
+  return name.starts_with("__") ? name.substr(2) : name;
+}
 
 }  // namespace aaco::hooks

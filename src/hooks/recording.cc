@@ -91,10 +91,12 @@ struct Recording::State {
   void take(const RingReader& ring, const wire::Record& record) {
     ++read;
     const auto kind = static_cast<wire::Kind>(record.kind);
-    if (record.function >= kFunctionCount || kind > wire::Kind::text)
+    if (record.function >= kFunctionCount || kind > wire::Kind::alias)
       ++odd;
     else if (kind == wire::Kind::text)
       rows->text(ring.process_id(), record);
+    else if (kind == wire::Kind::alias)
+      rows->alias(ring.process_id(), record);
     else
       pending.push_back({ring.process_id(), ring.thread_id(), record});
   }

@@ -8,7 +8,7 @@
 namespace aaco::hooks::wire {
 
 inline constexpr std::uint32_t kMagic = 0x4b4f4841;  // "AHOK"
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::size_t kHeaderBytes = 4096;
 inline constexpr std::uint32_t kMinRecords = 1024, kMaxRecords = 65536;  // of a ring, powers of two
 // Records of a ring that only signal handlers use: one that interrupts the writing of the last free record finds room.
@@ -19,11 +19,11 @@ inline constexpr const char* kControlFile = "control";
 inline constexpr const char* kRingSuffix = ".ring";
 inline constexpr const char* kFolderVariable = "AACO_HOOKS";  // environment: the folder
 
-enum class Kind : std::uint8_t { call, text };
+enum class Kind : std::uint8_t { call, text, alias };
 
 // One cache line. `sequence` is the record's number in its ring, from 1, and is written last: a record without its number is not
 // finished. A call: words are start, end, stream, bytes, aux. A text (the name of a kernel): up to 40 characters of it, from
-// `result` on; `device` is 1 in its last record.
+// `result` on; `device` is 1 in its last record. An alias: `subject` is another handle of the kernel whose handle is words[0].
 struct Record {
   std::uint64_t sequence;
   std::int32_t result;

@@ -86,14 +86,6 @@ bool GapExplainer::is_first_call(const Call& call) const {
   return first != other_firsts_.end() && first->second == call.start_ns;
 }
 
-bool GapExplainer::is_wanted(const Call& call, std::int64_t now_ns) const {
-  return std::any_of(idlers_.begin(), idlers_.end(), [&](const Idler& idler) {
-    if (idler.rank != call.rank || call.end_ns <= idler.since_ns) return false;
-    const std::int64_t idle = now_ns - idler.since_ns;
-    return idle <= kFineGapNs || call.end_ns - std::max(call.start_ns, idler.since_ns) >= idle / kCoarseness;
-  });
-}
-
 GapExplainer::Evidence* GapExplainer::Candidate::of(Role role) {
   switch (role) {
     case Role::synchronise: return &synchronise;
@@ -132,11 +124,9 @@ void GapExplainer::add_call(const trace::ApiCallRow& row) {
     if (waits.size() > kWaitsKept) waits.pop_front();
     return;
   }
-  if (!is_wanted(call, row.start_ns)) return;
+  if (!is_wanted(call, row.start_ns) && !(book_ != nullptr && may_be_joined(call) && is_in_idle_time(call))) return;
   calls_.push_back(call);
-  if (calls_.size() < sweep_at_) return;
-  std::erase_if(calls_, [&](const Call& old) { return !is_wanted(old, row.start_ns); });
-  sweep_at_ = std::max<std::size_t>(4096, 2 * calls_.size());
+  if (calls_.size() >= sweep_at_) sweep(row.start_ns);
 }
 
 GapExplainer::Role GapExplainer::wait_role_of(const trace::SchedEventRow& row) {

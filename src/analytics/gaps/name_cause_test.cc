@@ -92,6 +92,27 @@ TEST_F(NamedGapTest, SerialisingForALogIsLogging) {
       .call("python", "<built-in function dumps>", 1.1, 10.4);
   EXPECT_EQ(cause(), "logging");
 }
+TEST_F(NamedGapTest, ManyShortCallsOfOneCauseAreItsTimeInALongGap) {
+  gap_.end_ns = ns(61);
+  call("python", "train.py(12): step", 0.5, 61);
+  for (int i = 0; i < 2900; ++i) {  // each 1/3000 of the gap
+    const double at = 1.1 + 0.02 * i;
+    call("python", "logging/__init__.py(1521): info", at, at + 0.019);
+    call("python", "<built-in function getpid>", at + 0.001, at + 0.002);
+    call("python", "<built-in method acquire of _thread.RLock object>", at + 0.003, at + 0.004);
+  }
+  launch(60.9, 60.95);
+  EXPECT_EQ(cause(), "logging");
+  EXPECT_EQ(evidence(), "logging/__init__.py(1521): info");
+  EXPECT_LE(explainer_->calls_kept(), 2 * GapExplainer::kSweepAt);
+}
+TEST_F(NamedGapTest, ShortCallsFarApartAreNotTheTimeBetween) {
+  gap_.end_ns = ns(61);
+  call("python", "train.py(12): step", 0.5, 61);
+  for (int i = 0; i < 6000; ++i) call("python", "logging/__init__.py(1521): info", 1.1 + 0.009 * i, 1.101 + 0.009 * i);
+  launch(60.9, 60.95);
+  EXPECT_EQ(cause(), "python");
+}
 TEST_F(NamedGapTest, OptimizerOnTheCpu) {
   launch(10.9, 10.95).call("python", "deepspeed/ops/adam/cpu_adam.py(103): step", 1, 10.5);
   call("python", "<built-in method adam_update of PyCapsule object>", 1.1, 10.4);

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hooks/preload/state.h"
@@ -161,6 +162,17 @@ void attach_thread() {
   thread.ring = ring;
   __atomic_store_n(&ring->magic, wire::kMagic, __ATOMIC_RELEASE);
   if (has_thread_end) pthread_setspecific(thread_end, ring);
+}
+
+void wait_for_room() {
+  constexpr timespec kPause = {0, 100'000};
+  constexpr int kMaxPauses = 5000;
+  static constinit int pauses = 0;
+  const KeptErrno kept;
+  while (!has_room() && __atomic_load_n(&pauses, __ATOMIC_RELAXED) < kMaxPauses) {
+    __atomic_fetch_add(&pauses, 1, __ATOMIC_RELAXED);
+    nanosleep(&kPause, nullptr);
+  }
 }
 
 void initialise() {

@@ -97,6 +97,14 @@ inline wire::Record* reserve(std::uint64_t& sequence) {
   return thread.records + (number & thread.mask);
 }
 
+inline bool has_room() {
+  wire::Ring* const ring = thread.ring;
+  return ring == nullptr || ring->next - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) < thread.mask + 1 - wire::kSpareRecords;
+}
+// Waits until the thread's ring has room; a process waits for half a second in all, in case the reader is gone. For names of
+// kernels: a program registers ten thousands of them while it is loaded, faster than anybody reads.
+void wait_for_room();
+
 inline void publish(wire::Record& record, std::uint64_t sequence) {
   __atomic_store_n(&record.sequence, sequence, __ATOMIC_RELEASE);
 }

@@ -27,6 +27,7 @@ void record_text(std::size_t function, std::uint64_t subject, const char* text) 
   constexpr std::size_t kRoom = sizeof(wire::Record::words), kMaxText = 600;
   if (text == nullptr) return;
   for (std::size_t from = 0; from < kMaxText; from += kRoom) {
+    if (kFunctions[function].role == Role::register_function) wait_for_room();
     std::uint64_t sequence = 0;
     wire::Record* const record = reserve(sequence);
     if (record == nullptr) return;
@@ -43,6 +44,17 @@ void record_text(std::size_t function, std::uint64_t subject, const char* text) 
     publish(*record, sequence);
     if (last) return;
   }
+}
+
+void record_alias(std::size_t function, std::uint64_t handle, std::uint64_t known) {
+  std::uint64_t sequence = 0;
+  wire::Record* const record = reserve(sequence);
+  if (record == nullptr) return;
+  record->function = static_cast<std::uint16_t>(function);
+  record->kind = static_cast<std::uint8_t>(wire::Kind::alias);
+  record->subject = handle;
+  record->words[0] = known;
+  publish(*record, sequence);
 }
 
 template <std::size_t F, unsigned Slot, class Stack>
@@ -62,6 +74,11 @@ struct Wrapper<F, Slot, std::index_sequence<I...>> {
       change(words, result);
       return result;
     }
+    if constexpr (kOf.role == Role::register_function || kOf.role == Role::get_kernel) {
+      const long result = real(a, b, c, d, e, f, stack...);
+      name_kernel(a, b, d, result);
+      return result;
+    }
     const std::uint64_t start = now();
     const long result = real(a, b, c, d, e, f, stack...);
     const std::uint64_t end = now();
@@ -71,7 +88,7 @@ struct Wrapper<F, Slot, std::index_sequence<I...>> {
     std::uint64_t sequence = 0;
     wire::Record* const record = reserve(sequence);
     if (record == nullptr) return result;
-    record->result = kOf.role == Role::register_function ? 0 : static_cast<std::int32_t>(result);
+    record->result = static_cast<std::int32_t>(result);
     record->function = F;
     record->device = thread.device;
     record->kind = static_cast<std::uint8_t>(wire::Kind::call);
@@ -88,8 +105,15 @@ struct Wrapper<F, Slot, std::index_sequence<I...>> {
     publish(*record, sequence);
     if constexpr (kOf.role == Role::get_function)
       if (static_cast<std::int32_t>(result) == 0) record_text(F, subject, reinterpret_cast<const char*>(c));
-    if constexpr (kOf.role == Role::register_function) record_text(F, subject, reinterpret_cast<const char*>(d));
     return result;
+  }
+
+  // Of a function that programs call for each of their kernels while they are loaded: its calls are no part of what they do.
+  static void name_kernel(long a, long b, long d, long result) {
+    if constexpr (kOf.role == Role::register_function)
+      record_text(F, static_cast<std::uint64_t>(b), reinterpret_cast<const char*>(d));
+    else if (static_cast<std::int32_t>(result) == 0 && a != 0)
+      record_alias(F, *reinterpret_cast<const std::uint64_t*>(a), static_cast<std::uint64_t>(b));
   }
 
   template <std::size_t N>

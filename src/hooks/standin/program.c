@@ -122,6 +122,24 @@ static void cuda(const char* library, long count) {
   CHECK(((int (*)(uint64_t*, size_t))address)(&memory, 1000) == 0 && memory);
 }
 
+// A library with thousands of kernels is loaded, which the compiler of CUDA 13 made.
+static void cuda13(long count) {
+  enum { kKernels = 12000, kNameBytes = 400 };
+  typedef void (*register_t)(void*, const void*, char*, const char*, unsigned, void*, void*, void*, void*, int*);
+  const register_t name = (register_t)find("libcudart.so.13", "__cudaRegisterFunction");
+  static char functions[kKernels];
+  char text[kNameBytes + 16];
+  memset(text, 'k', sizeof text);
+  for (int i = 0; i < kKernels; ++i) {
+    snprintf(text + kNameBytes, 16, "_%d", i);
+    name(NULL, &functions[i], NULL, text, 0, NULL, NULL, NULL, NULL, NULL);
+  }
+  void* kernel = NULL;
+  CHECK(((int (*)(void**, const void*))find("libcudart.so.13", "__cudaGetKernel"))(&kernel, &functions[kKernels - 1]) == 0 && kernel);
+  const launch_t start = (launch_t)find("libcudart.so.13", "__cudaLaunchKernel");
+  for (long i = 0; i < count; ++i) CHECK(start(kernel, kGrid, kBlock, NULL, 0, NULL) == 0);
+}
+
 static void lookup(long count) {
   void* address = NULL;
   CHECK(hipGetProcAddress("hipLaunchKernel", &address, 600, 0, NULL) == 0);
@@ -272,6 +290,8 @@ int main(int count, char** arguments) {
     cuda("libcudart.so.11.0", number);
   else if (!strcmp(mode, "cuda12"))
     cuda("libcudart.so.12", number);
+  else if (!strcmp(mode, "cuda13"))
+    cuda13(number);
   else if (!strcmp(mode, "lookup"))
     lookup(number);
   else if (!strcmp(mode, "threads"))

@@ -157,6 +157,16 @@ EXPORT int NAME(LaunchKernel)(const void* function, dim3 grid, dim3 block, void*
                          NULL)
                 : 3;
 }
+#if STANDIN_CUDART >= 13
+// What compilers of that version call: a handle of the kernel, and a launch by the handle.
+EXPORT int __cudaGetKernel(void** kernel, const void* function) {
+  *kernel = (void*)((uintptr_t)function ^ 0x5a5a000000000000);
+  return 0;
+}
+EXPORT int __cudaLaunchKernel(void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared, void* stream) {
+  return NAME(LaunchKernel)((void*)((uintptr_t)kernel ^ 0x5a5a000000000000), grid, block, arguments, shared, stream);
+}
+#endif
 EXPORT int cudaStreamSynchronize_ptsz(void* stream) { return synchronise(stream); }
 #endif
 EXPORT int NAME(Malloc)(void** pointer, size_t bytes) { return allocate(pointer, bytes); }
