@@ -7,10 +7,10 @@
 Without an option both, in a temporary folder. Exit code 77: no PyTorch or no GPU.
 """
 import argparse
-import gc
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,227 +18,8 @@ import time
 
 DESCRIPTION = 'PyTorch on an NVIDIA GPU: verdicts on programs written to be slow for a known cause (2 min)'
 TOP = pathlib.Path(__file__).resolve().parents[2]
-CASES = []
-
-
-def case(cause_class, cause, seconds=(), kernels=(), stack=False):
-    """The truth of a program: class and cause of the headline, other true answers, and (pattern, class, cause) of its kernels."""
-    def keep(program):
-        CASES.append({'program': program, 'class': cause_class, 'cause': cause, 'seconds': list(seconds), 'kernels': list(kernels), 'stack': stack})
-        return program
-    return keep
-
-
-def half(torch, *shape):
-    return torch.randn(*shape, device='cuda', dtype=torch.bfloat16)
-
-
-@case('compute', 'matrix-products', ['matrix-rate', 'device-busy'], [('gemm|nvjet', 'compute', 'matrix-rate')])
-def large_products(torch):
-    a, b = half(torch, 8192, 8192), half(torch, 8192, 8192)
-
-    def step():
-        for _ in range(6):
-            a @ b
-    return step
-
-
-@case('compute', 'matrix-products', ['matrix-rate', 'device-busy'], [('gemm', 'compute', 'matrix-rate')])
-def products_without_tensor_cores(torch):
-    torch.backends.cuda.matmul.allow_tf32 = False
-    a, b = (torch.randn(4096, 4096, device='cuda') for _ in range(2))
-
-    def step():
-        for _ in range(4):
-            a @ b
-    return step
-
-
-@case('memory', 'memory-bandwidth', ['device-busy'], [('elementwise', 'memory', 'memory-bandwidth')])
-def large_elementwise(torch):
-    a, b = half(torch, 1 << 29), half(torch, 1 << 29)
-
-    def step():
-        c = a + b
-        c = torch.nn.functional.gelu(c)
-        c * a
-    return step
-
-
-@case('memory', 'memory-bandwidth', ['device-busy'], [('softmax', 'memory', 'memory-bandwidth'), ('layer_norm', 'memory', 'memory-bandwidth')])
-def rows_normalised(torch):
-    x = half(torch, 65536, 8192)
-
-    def step():
-        torch.softmax(x, -1)
-        torch.nn.functional.layer_norm(x, (8192,))
-    return step
-
-
-@case('memory', 'memory-bandwidth', ['device-busy', 'matrix-products', 'weights'], [('gemv|gemm|nvjet|splitK', 'memory', 'memory-bandwidth')])
-def one_token(torch):
-    weights = [half(torch, 16384, 16384) for _ in range(8)]
-    x = half(torch, 1, 16384)
-
-    def step():
-        y = x
-        for w in weights:
-            y = y @ w
-    return step
-
-
-@case('launch', 'launch', ['framework', 'small-kernels'])
-def many_small_kernels(torch):
-    x = torch.zeros(64, device='cuda')
-
-    def step():
-        y = x
-        for _ in range(500):
-            y = y + 1
-    return step
-
-
-@case('host', 'data-loading', ['python'], stack=True)
-def slow_loader(torch):
-    import numpy
-
-    class Pictures(torch.utils.data.Dataset):
-        def __len__(self):
-            return 4096
-
-        def __getitem__(self, index):
-            made = numpy.random.default_rng(index).standard_normal((3, 64, 64))
-            return torch.from_numpy((made - made.mean()) / made.std()).float()
-
-    model = torch.nn.Sequential(torch.nn.Conv2d(3, 64, 3), torch.nn.ReLU(), torch.nn.Conv2d(64, 64, 3)).cuda()
-    batches = iter(torch.utils.data.DataLoader(Pictures(), batch_size=64, num_workers=0))
-
-    def step():
-        with torch.no_grad():
-            model(next(batches).cuda())
-    return step
-
-
-@case('host', 'synchronisation', ['launch', 'framework', 'host-copies', 'synchronous-copy'])
-def a_value_after_each_kernel(torch):
-    x = torch.randn(4096, device='cuda')
-
-    def step():
-        total = 0.0
-        for _ in range(200):
-            total += (x * 1.5).sum().item()
-    return step
-
-
-@case('transfer', 'host-copies', ['synchronous-copy', 'copies-only'])
-def pageable_copies(torch):
-    made = [torch.randn(1 << 25) for _ in range(2)]
-
-    def step():
-        for one in made:
-            one.cuda().mul_(2).cpu()
-    return step
-
-
-@case('host', 'sleep', ['python', 'host-code'], stack=True)
-def a_host_that_sleeps(torch):
-    a = half(torch, 4096, 4096)
-
-    def step():
-        for _ in range(4):
-            a @ a
-        torch.cuda.synchronize()
-        time.sleep(0.02)
-    return step
-
-
-@case('host', 'allocation', ['framework'], stack=True)
-def memory_given_back_each_step(torch):
-    a = half(torch, 1024, 1024)
-
-    def step():
-        for _ in range(10):
-            blocks = [torch.empty(1 << 27, dtype=torch.uint8, device='cuda') for _ in range(4)]
-            a @ a
-            del blocks
-            torch.cuda.empty_cache()
-    return step
-
-
-@case('host', 'gc', ['python'], stack=True)
-def garbage_collection(torch):
-    a = half(torch, 2048, 2048)
-    kept = [[i] for i in range(600_000)]
-
-    def step():
-        for _ in range(3):
-            a @ a
-            torch.cuda.synchronize()
-            gc.collect()
-        kept[0] = [1]
-    return step
-
-
-@case('host', 'optimiser-host', ['launch', 'framework', 'small-kernels'])
-def an_optimiser_of_single_kernels(torch):
-    model = torch.nn.Sequential(*(torch.nn.Linear(64, 64) for _ in range(120))).cuda()
-    optimiser = torch.optim.AdamW(model.parameters(), foreach=False, fused=False)
-    for parameter in model.parameters():
-        parameter.grad = torch.randn_like(parameter)
-    return optimiser.step
-
-
-@case('compute', 'convolutions', ['matrix-rate', 'device-busy'], [('conv|implicit|xmma|fprop|cutlass', 'compute', 'matrix-rate')])
-def large_convolutions(torch):
-    convolution = torch.nn.Conv2d(256, 256, 3, padding=1, bias=False, device='cuda', dtype=torch.bfloat16).to(memory_format=torch.channels_last)
-    x = half(torch, 128, 256, 56, 56).to(memory_format=torch.channels_last)
-
-    def step():
-        with torch.no_grad():
-            for _ in range(6):
-                convolution(x)
-    return step
-
-
-@case('launch', 'launch', ['framework', 'host-operator', 'small-kernels'])
-def a_small_batch(torch):
-    layers = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(256, 4, 512, batch_first=True), 6).cuda()
-    x = torch.randn(1, 16, 256, device='cuda')
-
-    def step():
-        layers(x).sum().backward()
-    return step
-
-
-@case('host', 'logging', ['python', 'host-code'], stack=True)
-def logging_each_step(torch):
-    import logging
-    log = logging.getLogger('training')
-    log.setLevel(logging.INFO)
-    log.addHandler(logging.FileHandler(os.devnull))
-    log.propagate = False
-    a = half(torch, 1024, 1024)
-
-    def step():
-        a @ a
-        torch.cuda.synchronize()
-        for number in range(600):
-            log.info('step %d of %s', number, a.shape)
-    return step
-
-
-@case('host', 'checkpoint', ['disk', 'python'], stack=True)
-def a_checkpoint_each_step(torch):
-    model = torch.nn.Linear(2048, 2048, device='cuda')
-    x = torch.randn(64, 2048, device='cuda')
-
-    def step():
-        model(x)
-        with tempfile.NamedTemporaryFile() as file:
-            torch.save(model.state_dict(), file.name)
-    return step
-
-
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from gpu.programs import CASES  # noqa: E402
 def write(torch, one, folder):
     """Profiles four steps after three; returns the trace's path."""
     from torch.profiler import ProfilerActivity, profile, schedule
@@ -253,6 +34,26 @@ def write(torch, one, folder):
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
     return path
+
+
+def seconds_of(torch, step, least_s):
+    """Of one step, without a profiler."""
+    torch.cuda.synchronize()
+    began, count = time.perf_counter(), 0
+    while count < 2 or time.perf_counter() - began < least_s:
+        step()
+        count += 1
+        if count % 8 == 0:
+            torch.cuda.synchronize()
+    torch.cuda.synchronize()
+    return (time.perf_counter() - began) / count
+
+
+def compare(torch, one, rounds=5, least_s=0.12):
+    """Seconds of a step before and after the change, in turn; the first round is not counted."""
+    steps = [one['program'](torch), one['program'](torch, better=True)]
+    times = [[seconds_of(torch, step, least_s) for step in steps] for _ in range(rounds + 1)][1:]
+    return {'before_s': [before for before, _ in times], 'after_s': [after for _, after in times], 'advice': one['advice']}
 
 
 def cases_of(one, file):
@@ -271,21 +72,40 @@ def corpus_case(name, file, kind, question, truth, arguments):
 def write_all(torch, folder, only=''):
     """Returns whether every program ran; what the others wrote is kept."""
     (folder / 'own').mkdir(parents=True, exist_ok=True)
-    cases, ran = [], True
+    cases, changes, ran = [], {}, True
     for one in CASES:
         if only not in one['program'].__name__:
             continue
+        name = one['program'].__name__
         try:
             path = write(torch, one, folder / 'own')
+            cases += cases_of(one, f'own/{path.name}')
+            if one['advice']:
+                changes[name] = compare(torch, one)
         except Exception as problem:  # noqa: BLE001 - whatever PyTorch raises: the next program may run
-            print(f"{one['program'].__name__}: {type(problem).__name__}: {problem}", file=sys.stderr, flush=True)
+            print(f'{name}: {type(problem).__name__}: {problem}', file=sys.stderr, flush=True)
             ran = False
             continue
         print(f'{path.name}: {path.stat().st_size} bytes', flush=True)
-        cases += cases_of(one, f'own/{path.name}')
     (folder / 'cases.yaml').write_text(json.dumps({'schema': 1, 'cases': cases}, indent=1))
+    (folder / 'changes.json').write_text(json.dumps(changes, indent=1))
     (folder / 'machine.json').write_text(json.dumps({'device': torch.cuda.get_device_name(0), 'torch': torch.__version__}) + '\n')
     return ran
+
+
+def gains(program, folder, lake):
+    """What was promised for each change, beside what it brought without a profiler: rows of (name, advice, most promised, measured)."""
+    rows = []
+    for name, change in json.loads((folder / 'changes.json').read_text()).items():
+        def aaco(*words):
+            return subprocess.run([program, *map(str, words), '--sessions', lake], capture_output=True, text=True, check=True).stdout
+        aaco('import', folder / 'own' / f'{name}.pt.trace.json.gz', '--no-report')
+        advice = json.loads(aaco('explain', 'latest', '--json'))['bottleneck']['recommendations']
+        measured = 1 - statistics.median(change['after_s']) / statistics.median(change['before_s'])
+        told = next((one for one in advice if one['id'] in change['advice']), None)
+        rows.append({'program': name, 'advice': told and told['id'], 'place': told and advice.index(told) + 1, 'most_ratio': told and told['gain_ratio'],
+                     'measured_ratio': measured})
+    return rows
 
 
 def judge(folder):
@@ -296,6 +116,9 @@ def judge(folder):
         print(done.stderr, file=sys.stderr)
         return 1
     figures = json.loads(done.stdout)
+    if (folder / 'changes.json').exists():
+        with tempfile.TemporaryDirectory(prefix='aaco-proof-') as lake:
+            figures['gains'] = gains(program, folder, lake)
     output = pathlib.Path(os.environ.get('AACO_PROOF_OUT', TOP / 'build/proofs/gpu_cases')).with_suffix('.json')
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(figures, indent=1) + '\n')
@@ -303,6 +126,9 @@ def judge(folder):
     for name in ('class_first', 'cause', 'unknown'):
         print(f"{name}: {scored[name]['right']} of {scored[name]['count']}")
     print(f"above 90 % and false: {scored['sure_and_wrong']}")
+    for row in figures.get('gains', []):
+        told = f"{row['advice']} ({row['place']}.), at most {100 * row['most_ratio']:.1f} %" if row['advice'] else 'no such advice'
+        print(f"  {row['program']}: {told}; measured {100 * row['measured_ratio']:.1f} %")
     return 0
 
 
