@@ -19,7 +19,9 @@ import time
 DESCRIPTION = 'PyTorch on an NVIDIA GPU: verdicts on programs written to be slow for a known cause (2 min)'
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from gpu.programs import CASES  # noqa: E402
+from gpu import first_set, second_set  # noqa: E402
+
+SETS = {'first': first_set.CASES, 'second': second_set.CASES}
 def write(torch, one, folder):
     """Profiles four steps after three; returns the trace's path."""
     from torch.profiler import ProfilerActivity, profile, schedule
@@ -69,11 +71,11 @@ def corpus_case(name, file, kind, question, truth, arguments):
             'truth': truth, 'proof': 'The program was written so.', 'split': 'held', 'origin': 'own'}
 
 
-def write_all(torch, folder, only=''):
+def write_all(torch, folder, programs, only=''):
     """Returns whether every program ran; what the others wrote is kept."""
     (folder / 'own').mkdir(parents=True, exist_ok=True)
     cases, changes, ran = [], {}, True
-    for one in CASES:
+    for one in programs:
         if only not in one['program'].__name__:
             continue
         name = one['program'].__name__
@@ -140,7 +142,9 @@ def main():
     parser.add_argument('--write', type=pathlib.Path, metavar='FOLDER')
     parser.add_argument('--judge', type=pathlib.Path, metavar='FOLDER')
     parser.add_argument('--only', default='', help='only the programs whose name has this text')
+    parser.add_argument('--set', choices=sorted(SETS), help='which programs; both if not given')
     options = parser.parse_args()
+    programs = SETS[options.set] if options.set else [one for cases in SETS.values() for one in cases]
     if options.judge:
         return judge(options.judge)
     try:
@@ -152,9 +156,9 @@ def main():
         print('skipped, PyTorch sees no GPU')
         return 77
     if options.write:
-        return 0 if write_all(torch, options.write, options.only) else 1
+        return 0 if write_all(torch, options.write, programs, options.only) else 1
     with tempfile.TemporaryDirectory(prefix='aaco-proof-') as temporary:
-        ran = write_all(torch, pathlib.Path(temporary))
+        ran = write_all(torch, pathlib.Path(temporary), programs)
         return judge(pathlib.Path(temporary)) or (0 if ran else 1)
 
 

@@ -44,13 +44,14 @@ class ShiftFinder {
  public:
   static constexpr std::int64_t kWindowNs = 5'000'000;  // on either side of the expected shift
   static constexpr std::size_t kSamples = 256;
-  static constexpr double kEnough = 0.9;                   // of the samples
-  static constexpr double kEnoughExpected = 0.25;          // at the expected shift: the hooks may have been off for a while
-  static constexpr double kRival = 0.8;                    // of the best: another shift that is as likely
+  static constexpr double kEnough = 0.9;           // of the samples
+  static constexpr double kEnoughExpected = 0.25;  // at the expected shift: the hooks may have been off for a while
+  static constexpr std::int64_t kNearNs = 2000;    // of the expected shift: profilers convert their clock with such errors
+  static constexpr double kRival = 0.8;            // of the best: another shift that is as likely
   static constexpr std::size_t kMaxIntervals = 2'000'000;  // those beyond are not considered
 
   struct Answer {
-    std::optional<std::int64_t> shift_ns;  // to add to the trace's times; empty: none fits, or several do
+    std::optional<std::int64_t> shift_ns;  // to add to the trace's times; empty: none fits, or several do and none is expected
     std::size_t samples = 0, inside = 0;   // at the best shift
     bool several = false;                  // two shifts fit alike, and neither is the expected one
   };

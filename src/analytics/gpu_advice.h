@@ -32,6 +32,8 @@ struct GpuKernel {
   double count = 0, sum_ns = 0;
   std::optional<double> ideal_ns;  // at the device limits, if its operations and bytes are known
   bool memory_roof = false;        // memory is the tighter limit
+  std::string faster_dtype;        // that would be faster than the kernel's own type; empty: none is known
+  double faster_saved_ns = 0;      // of its time, with that type
 };
 
 // One device of a trace.
@@ -59,6 +61,8 @@ struct KernelRoof {
   double time_ns = 0;
   double reached_ratio = 0;  // of the roof
   bool memory_roof = false;
+  std::string faster_dtype = {};  // empty: none is known
+  double faster_ratio = 1;        // of the roof's time, what a kernel of that type would take at the same share of its peak
 };
 // Kernels of one device by name. Those with a roof would take their time less what lies above it, but per execution no less than
 // the shortest kernel of the device takes.

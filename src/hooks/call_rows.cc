@@ -48,8 +48,8 @@ std::string_view domain_of(Group group) {
 }
 
 const Function* find_recorded(std::string_view name) {
-  const auto* const found =
-      std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& one) { return name == one.name || name == shown_name(one); });
+  const auto* const found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                                         [&](const Function& one) { return name == one.name || name == shown_name(one); });
   return found == std::end(kFunctions) ? nullptr : found;
 }
 

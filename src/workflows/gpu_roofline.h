@@ -33,12 +33,16 @@ struct GpuRoofline {
   struct Kernel {
     std::string name;
     analytics::roofline::Placed placed;
+    // Of a float32 kernel that arithmetic limits, a shorter type of which the device does kFasterType times as many a second.
+    std::string faster_dtype;
+    double faster_peak_flops_per_s = 0;
   };
   std::string device_id, device_name;
   std::string reason;  // why there are no kernels; empty where there are some
   double known_ns = 0, ideal_ns = 0;
   std::vector<Kernel> kernels;  // largest time first
 };
+inline constexpr double kFasterType = 2;  // our own judgement: what a change of the type is worth
 GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& work, const trace::NameTable& names,
                           const core::Result<hardware::Device>& device);
 

@@ -18,6 +18,34 @@ PROFILED = STANDS / 'aaco_hooks_profiled'
 WRITER = pathlib.Path(profiler_formats.__file__).resolve()
 
 
+# Launches through the driver alone, which a profiler also sees as calls of a runtime around them, as of one that is linked statically.
+STATIC_RUNTIME = """
+import ctypes, os, random, sys, time
+sys.path.insert(0, sys.argv[1])
+import profiler_formats
+driver, runtime = ctypes.CDLL('libcuda.so.1'), ctypes.CDLL('libcudart.so.13')
+launch, copy, now = driver.cuLaunchKernel, runtime.cudaMemcpy, time.monotonic_ns
+buffers = [ctypes.create_string_buffer(4 << 20) for _ in range(2)]
+launch.argtypes = [ctypes.c_void_p] + [ctypes.c_uint] * 7 + [ctypes.c_void_p] * 3
+before, wall, after = min(((now(), time.time_ns(), now()) for _ in range(200)), key=lambda one: one[2] - one[0])
+lines, thread = [f'clocks,{(before + after) // 2},{wall},0'], os.getpid()
+for number in range(1, 61):
+    begin = now()
+    assert launch(None, 3, 5, 7, 64, 2, 1, 0, None, None, None) == 0
+    end = now()
+    lines.append(f'call,{2 * number},cudaLaunchKernelExC,{thread},{thread},{begin},{end}')
+    lines.append(f'kernel,{2 * number},a_kernel,0,7,{end},{end + 2000000},{thread},{number}')
+    begin = now()
+    assert copy(*buffers, ctypes.c_size_t(4 << 20), 3) == 0
+    end, third = now(), (now() - begin) // 3
+    lines.append(f'call,{2 * number + 1},cudaMemcpy,{thread},{thread},{begin + third},{end - third}')
+    time.sleep(random.random() / 200)
+with open(f'{sys.argv[2]}.{thread}', 'w') as file:
+    file.write(chr(10).join(lines) + chr(10))
+profiler_formats.kineto([profiler_formats.Raw(f'{sys.argv[2]}.{thread}', 0)], sys.argv[3])
+"""
+
+
 @unittest.skipUnless(PROFILED.exists(), 'skipped, the stand-in runtimes are not built')
 class HooksTrace(program.ProgramTest):
     def words(self, tag, form, arguments, shift_ns=0):
@@ -147,6 +175,17 @@ class HooksTrace(program.ProgramTest):
         self.assertEqual(self.check_pairs('paused'), joined['by_correlation'])
         self.assertEqual(joined['by_correlation'] + joined['not_joined'], 80000)
         self.assertGreater(joined['not_joined'], 0)
+
+    def test_a_static_runtime_is_joined_by_its_driver(self):
+        out = self.folder / 'static.json'
+        outcome = self.aaco('record', '--hooks', '--trace', out, '--tag', 'static', '--no-report', '--', sys.executable, '-c', STATIC_RUNTIME,
+                            WRITER.parent, self.folder / 'static.raw', out, LD_LIBRARY_PATH=str(STANDS))
+        self.assertEqual(outcome.code, 0, outcome.errors)
+        joined = self.joined('static')
+        self.assertEqual((joined['kernels']['by_correlation'], joined['kernels']['not_joined']), (60, 0), joined)
+        launches = self.query('static', """SELECT c.name FROM rocprof_kernels k JOIN api_calls c ON k.correlation_id = c.correlation_id AND k.session_id = c.session_id
+            WHERE k.SESSION AND c.domain = 'cuda_driver'""".replace('k.SESSION', "k.session_id = '%s'" % self.manifest('static')['session_id']))
+        self.assertEqual([row['name'] for row in launches], ['cuLaunchKernel'] * 60)
 
     def test_launches_are_causes(self):
         outcome = self.record('causes', 'kineto', '2 300 2 7')

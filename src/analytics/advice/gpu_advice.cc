@@ -20,6 +20,7 @@ constexpr double kFewestSmallKernels = 10;  // below which fusing is no advice
 constexpr double kMicrokernelNs = 10'000;   // a kernel shorter than this costs less than launching it (trace_time.h)
 constexpr double kDominates = 0.3;          // of the whole: launching takes as much as anything else (our own judgement)
 constexpr double kReplayGapNs = 1'500;      // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
+constexpr double kManyReads = 0.05;  // waits for values, of the kernels: a graph of the whole step is not possible; the same
 constexpr double kFusedShare = 0.5;  // of two element-wise kernels fused, each tensor between is not written and read again
 // How sure it is that the time goes away if the advice is followed: our own judgement.
 constexpr double kSure = 0.8, kLikely = 0.6, kPerhaps = 0.4;
@@ -68,13 +69,14 @@ double total(const std::vector<GpuKernel>& kernels) {
 std::string command_of(std::string_view id, const std::string& session, const std::string& idle) {
   if (id == "unexplained_idle") return "aaco import TRACE_WITH_HOST_EVENTS --tag traced && aaco explain tag:traced";
   if (id == "slowing_kernels") return "aaco record --tag watched -- COMMAND && aaco report tag:watched";
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kWhat = {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWhat = {
       {{"launch_bound", "--metric gpu.span_ns,gpu.kernel_count"},
        {"copy_bound", "--metric gpu.exposed_copy_ns"},
        {"communication_bound", "--metric gpu.exposed_collective_ns"},
        {"straggler", "--metric gpu.exposed_collective_ns"},
        {"microkernels", "--metric gpu.kernel_count,gpu.kernel_sum_ns"},
        {"memory_bound", "--kernels"},
+       {"precision", "--kernels"},
        {"compute_bound", "--kernels"},
        {"costliest_kernel", "--kernels"}}};
   const auto found = std::find_if(kWhat.begin(), kWhat.end(), [&](const auto& one) { return one.first == id; });
@@ -100,6 +102,7 @@ class Adviser {
     collectives();
     small_kernels();
     slowing();
+    precision();
     slow_kernels();
     for (Recommendation& one : list_) one.command = command_of(one.id, facts_.session, idle_metrics(one.id));
     keep_best(list_);
@@ -159,6 +162,7 @@ class Adviser {
                       span_then(saveable(one.idle.idle_ns), facts_), once ? "; a single gap may not recur in a longer run" : ""));
     }
     dispatch_ns = saveable(dispatch_ns - std::min(dispatch_ns, facts_.launch_ns));
+    if (replays_dispatch()) return;  // that advice has it
     add("host_waiting", "keep the device busy: let the host run ahead",
         "The device waits while the host dispatches operators and runs Python code: capture a graph, use torch.compile, or "
         "larger "
@@ -192,18 +196,47 @@ class Adviser {
   }
 
   void launching() {
-    double count = 0;
-    for (const GpuKernel& kernel : facts_.kernels) count += kernel.count;
-    const double saved = facts_.launch_ns - count * kReplayGapNs;
-    add("launch_bound", "capture the launches once and replay them (CUDA or HIP graphs, torch.compile)",
+    const double own_ns = replay_saves_ns(facts_.launch_ns);
+    if (own_ns < kMinGain * whole_ns(facts_)) return;
+    const bool whole_loop = replays_dispatch();
+    const double idle_ns = whole_loop ? std::max(facts_.launch_ns, dispatch_and_launch_ns()) : facts_.launch_ns;
+    const double saved = saveable(replay_saves_ns(idle_ns));
+    std::string text =
         facts_.launch_ns >= kDominates * whole_ns(facts_)
             ? "Kernels are so short that launch overhead dominates. Alternatively, use larger batches or fused kernels."
-            : "The device waits for the launches of short kernels. Alternatively, use larger batches or fused kernels.",
-        saved, kSure, kChange,
-        fmt::format("{} idle between {} kernels due to launch overhead; the gap between replayed kernels is about {}; {}",
-                    share(facts_.launch_ns, facts_), core::format_count(count), core::format_duration(kReplayGapNs),
-                    span_then(saved, facts_)));
+            : "The device waits for the launches of short kernels. Alternatively, use larger batches or fused kernels.";
+    if (const double read = values_read(); reads_values())
+      text +=
+          fmt::format(" The {} between launches cannot be captured: values that the host reads (.item(), .cpu()) stay outside.",
+                      waits(static_cast<std::int64_t>(read)));
+    add("launch_bound", "capture the launches once and replay them (CUDA or HIP graphs, torch.compile)", std::move(text), saved,
+        reads_values() ? kPerhaps : kSure, kChange,
+        fmt::format("{} idle {} {} kernels; the gap between replayed kernels is about {}; {}", share(idle_ns, facts_),
+                    whole_loop ? "during launches, dispatch and Python code between" : "due to launch overhead between",
+                    core::format_count(kernel_count()), core::format_duration(kReplayGapNs), span_then(saved, facts_)));
   }
+
+  double kernel_count() const {
+    double count = 0;
+    for (const GpuKernel& kernel : facts_.kernels) count += kernel.count;
+    return count;
+  }
+  double replay_saves_ns(double idle_ns) const { return idle_ns - kernel_count() * kReplayGapNs; }
+  // Where launching dominates, a replayed graph runs without the code between the launches too.
+  bool replays_dispatch() const { return facts_.launch_ns >= kDominates * whole_ns(facts_) && !reads_values(); }
+  double dispatch_and_launch_ns() const {
+    double sum = 0;
+    for (const HostIdle& one : facts_.host)
+      if (one.launching || one.cause == "framework" || one.cause == "python") sum += one.idle.idle_ns;
+    return sum;
+  }
+  double values_read() const {
+    double count = 0;
+    for (const HostIdle& one : facts_.host)
+      if (one.cause == "synchronous-copy" || one.cause == "synchronisation") count += static_cast<double>(one.idle.gap_count);
+    return count;
+  }
+  bool reads_values() const { return values_read() >= kManyReads * kernel_count(); }
 
   void copies() {
     for (const CopyAdvice& one : copies_.advice(facts_.exposed_copy_ns))
@@ -254,6 +287,26 @@ class Adviser {
         fmt::format("kernels of the same name, grid and block take {:.2f} times as long in the last quarter as in the first; at "
                     "the first quarter's pace {}",
                     facts_.late_to_early_ratio, span_then(saved, facts_)));
+  }
+
+  // Products in float32 where the device does shorter types several times as fast.
+  void precision() {
+    double sum = 0, saved = 0, count = 0;
+    std::string dtype;
+    for (const GpuKernel& kernel : facts_.kernels) {
+      if (kernel.faster_dtype.empty() || (!dtype.empty() && kernel.faster_dtype != dtype)) continue;
+      dtype = kernel.faster_dtype;
+      sum += kernel.sum_ns, saved += kernel.faster_saved_ns, count += kernel.count;
+    }
+    if (dtype.empty()) return;
+    const bool tf32 = dtype == "tf32";
+    add("precision", fmt::format("compute float32 products in {}", dtype),
+        fmt::format("{}. It has fewer bits: check the results.",
+                    tf32 ? "PyTorch: torch.set_float32_matmul_precision('high'), or torch.autocast to 16 bits"
+                         : "PyTorch: torch.autocast('cuda', torch.bfloat16)"),
+        early_pace_ * saved * visible_, kLikely, kChange,
+        fmt::format("{} of float32 products take {}; at the share of the peak that they reach, {} would save {} of it",
+                    calls(count), share(sum, facts_), dtype, core::format_duration(saved)));
   }
 
   // What another implementation saves is what a steady device would show: the slowdown is advised on once.

@@ -43,6 +43,36 @@ TEST(GpuAdvice, ReplayedLaunchesKeepTheirMinimumTime) {
   EXPECT_EQ(of(recommend_gpu(facts), "launch_bound"), nullptr);
 }
 
+TEST(GpuAdvice, AReplayedGraphRunsWithoutTheCodeBetweenItsLaunches) {
+  GpuFacts facts = calm();
+  facts.busy_ns = 100'000;
+  facts.launch_ns = 400'000;
+  facts.kernels = {{"add", "elementwise", 100, 100'000, std::nullopt, false}};
+  facts.host = {{"launch", "launches", "graph", true, {90, 300'000}},
+                {"framework", "dispatch", "graph", false, {9, 500'000}},
+                {"data-loading", "loading", "workers", false, {1, 100'000}}};
+  const auto list = recommend_gpu(facts);
+  EXPECT_NEAR(of(list, "launch_bound")->gain_ratio, 0.65, 1e-9);  // 800 us less 100 gaps of 1.5 us
+  EXPECT_EQ(of(list, "host_waiting"), nullptr);                   // the same remedy
+  EXPECT_EQ(of(list, "launch_bound")->text.find("cannot be captured"), std::string::npos);
+  facts.host.push_back({"synchronous-copy", "blocking copies", "asynchronous", false, {50, 50'000}});
+  const auto reads = recommend_gpu(facts);
+  EXPECT_NEAR(of(reads, "launch_bound")->gain_ratio, 0.25, 1e-9);  // values between launches: no graph of the whole step
+  EXPECT_NE(of(reads, "launch_bound")->text.find("50 waits between launches cannot be captured"), std::string::npos);
+  EXPECT_NE(of(reads, "host_waiting"), nullptr);
+}
+
+TEST(GpuAdvice, ShorterTypesSaveByTheDevicesRates) {
+  GpuFacts facts = calm();
+  facts.kernels = {{"sgemm", "gemm", 10, 800'000, 700'000.0, false, "tf32", 600'000},
+                   {"add", "elementwise", 10, 200'000, std::nullopt, false}};
+  const auto list = recommend_gpu(facts);
+  ASSERT_NE(of(list, "precision"), nullptr);
+  EXPECT_NEAR(of(list, "precision")->gain_ratio, 0.6, 1e-9);
+  EXPECT_NE(of(list, "precision")->title.find("tf32"), std::string::npos);
+  EXPECT_EQ(of(recommend_gpu(calm()), "precision"), nullptr);
+}
+
 TEST(GpuAdvice, OnlyExposedTimeIsGained) {
   GpuFacts facts = calm();
   facts.exposed_copy_ns = 250'000;

@@ -54,6 +54,14 @@ TEST(GpuKernels, RoofRemovesTimeAboveIt) {
   EXPECT_EQ(one.of(0, 0, {{"a", 40, 0.5, false}, {"a", 40, 0.25, false}}).at(0).ideal_ns, 50) << "each shape takes its part";
 }
 
+TEST(GpuKernels, AShorterTypeSavesOfAllExecutions) {
+  Kernels one;
+  one.add("a", 4, 200);
+  const auto known = one.of(0, 0, {{"a", 100, 0.8, false, "tf32", 0.25}}).at(0);  // the work of half of them is known
+  EXPECT_EQ(known.faster_dtype, "tf32");
+  EXPECT_EQ(known.faster_saved_ns, 150);
+}
+
 TEST(GpuKernels, RoofsNeverLengthenNorGoBelowZero) {
   Kernels one;
   one.add("a", 2, 100);

@@ -82,7 +82,7 @@ ShiftFinder::Answer ShiftFinder::finish() {
     if (one.inside == best && (chosen == nullptr || distance(one) < distance(*chosen))) chosen = &one;
   if (chosen == nullptr) return answer;
   answer.inside = std::min<std::size_t>(static_cast<std::size_t>(best), sample_count_);
-  const bool expected = distance(*chosen) == 0;
+  const bool expected = distance(*chosen) <= kNearNs;
   if (static_cast<double>(best) < (expected ? kEnoughExpected : kEnough) * static_cast<double>(sample_count_)) return answer;
   const bool rival = std::any_of(stretches.begin(), stretches.end(), [&](const Stretch& one) {
     return static_cast<double>(one.inside) >= kRival * best &&
@@ -92,7 +92,7 @@ ShiftFinder::Answer ShiftFinder::finish() {
     answer.several = true;
     return answer;
   }
-  answer.shift_ns = expected ? expected_ns_ : chosen->low + (chosen->high - chosen->low) / 2;
+  answer.shift_ns = distance(*chosen) == 0 ? expected_ns_ : chosen->low + (chosen->high - chosen->low) / 2;
   return answer;
 }
 

@@ -41,7 +41,15 @@ std::vector<analytics::advice::KernelRoof> roofs_of(const Json& gpu) {
   std::vector<analytics::advice::KernelRoof> roofs;
   for (const Json& known : gpu["roofline"]["kernels"].items()) {
     const auto time = known["time_ns"].as_f64(), reached = known["reached_ratio"].as_f64();
-    if (time && reached) roofs.push_back({std::string(known["name"].text()), *time, *reached, known["roof"].text() == "memory"});
+    if (!time || !reached) continue;
+    roofs.push_back({std::string(known["name"].text()), *time, *reached, known["roof"].text() == "memory"});
+    if (const Json& faster = known["faster_type"]; faster.is_object()) {
+      const auto number = [](const Json& of, std::string_view key) { return of[key].as_f64().value_or(0); };
+      const double memory_ns = 1e9 * number(known, "bytes") / std::max(1.0, number(known, "memory_bytes_per_s"));
+      roofs.back().faster_dtype = faster["dtype"].text();
+      roofs.back().faster_ratio = std::max(number(known, "peak_flops_per_s") / std::max(1.0, number(faster, "peak_flops_per_s")),
+                                           memory_ns / std::max(1.0, *time));
+    }
   }
   // What the roofline has no rate for may still be known to be near a limit.
   const std::size_t from_roofline = roofs.size();

@@ -23,21 +23,35 @@ Json kernel_json(const GpuRoofline::Kernel& kernel) {
   const double seconds = placed.work.time_ns * 1e-9;
   const double attainable =
       placed.compute_roof ? placed.peak_flops_per_s : placed.work.flops / placed.work.bytes * placed.bytes_per_s;
-  return Json::object({{"name", kernel.name},
-                       {"family", analytics::fingerprint::to_string(placed.work.family)},
-                       {"dtype", placed.work.dtype},
-                       {"work_from", analytics::roofline::to_string(placed.work.source)},
-                       {"count", placed.work.count},
-                       {"time_ns", placed.work.time_ns},
-                       {"flops", placed.work.flops},
-                       {"bytes", placed.work.bytes},
-                       {"achieved_flops_per_s", placed.work.flops / seconds},
-                       {"achieved_bytes_per_s", placed.work.bytes / seconds},
-                       {"attainable_flops_per_s", attainable},
-                       {"roof", placed.compute_roof ? "compute" : "memory"},
-                       {"peak_flops_per_s", placed.peak_flops_per_s},
-                       {"memory_bytes_per_s", placed.bytes_per_s},
-                       {"reached_ratio", placed.reached_ratio}});
+  Json out = Json::object({{"name", kernel.name},
+                           {"family", analytics::fingerprint::to_string(placed.work.family)},
+                           {"dtype", placed.work.dtype},
+                           {"work_from", analytics::roofline::to_string(placed.work.source)},
+                           {"count", placed.work.count},
+                           {"time_ns", placed.work.time_ns},
+                           {"flops", placed.work.flops},
+                           {"bytes", placed.work.bytes},
+                           {"achieved_flops_per_s", placed.work.flops / seconds},
+                           {"achieved_bytes_per_s", placed.work.bytes / seconds},
+                           {"attainable_flops_per_s", attainable},
+                           {"roof", placed.compute_roof ? "compute" : "memory"},
+                           {"peak_flops_per_s", placed.peak_flops_per_s},
+                           {"memory_bytes_per_s", placed.bytes_per_s},
+                           {"reached_ratio", placed.reached_ratio}});
+  if (!kernel.faster_dtype.empty())
+    out.set("faster_type", Json::object({{"dtype", kernel.faster_dtype}, {"peak_flops_per_s", kernel.faster_peak_flops_per_s}}));
+  return out;
+}
+
+// TF32 takes float32 numbers as they are; 16 bits need a conversion.
+void find_faster_type(const hardware::Device& device, GpuRoofline::Kernel& kernel) {
+  if (kernel.placed.work.dtype != "float32" || !kernel.placed.compute_roof) return;
+  for (const char* dtype : {"tf32", "bfloat16", "float16"}) {
+    const auto peak = device.peak_ops_per_s(dtype);
+    if (!peak || *peak < kFasterType * kernel.placed.peak_flops_per_s) continue;
+    kernel.faster_dtype = dtype, kernel.faster_peak_flops_per_s = *peak;
+    return;
+  }
 }
 
 // The GPU with most kernel time of known work.
@@ -133,7 +147,8 @@ GpuRoofline make_roofline(const std::vector<analytics::roofline::GroupWork>& wor
     out.known_ns += group.time_ns;
     // Above its roof (more is counted than the algorithm did) a kernel makes up for no other's distance from its own.
     out.ideal_ns += std::min(placed->ideal_ns, group.time_ns);
-    out.kernels.push_back({std::string(names.text(group.kernel)), *placed});
+    out.kernels.push_back({std::string(names.text(group.kernel)), *placed, {}, 0});
+    find_faster_type(*device, out.kernels.back());
   }
   std::stable_sort(out.kernels.begin(), out.kernels.end(),
                    [](const auto& a, const auto& b) { return a.placed.work.time_ns > b.placed.work.time_ns; });

@@ -86,11 +86,12 @@ class JoinSink final : public trace::EveryRowTo<JoinSink> {
   }
   std::uint64_t joined(std::int32_t rank, std::uint64_t correlation_id, Counts& counts) const {
     const auto [first, last] = traced_.find(rank, correlation_id);
-    for (const auto* launch = first; launch != last; ++launch)
-      if (const auto found = join_.hooked.find(launch->index); found != join_.hooked.end()) {
-        ++counts.by_correlation;
-        return found->second;
-      }
+    for (const auto* const known : {&join_.hooked, &join_.inner})
+      for (const auto* launch = first; launch != last; ++launch)
+        if (const auto found = known->find(launch->index); found != known->end()) {
+          ++counts.by_correlation;
+          return found->second;
+        }
     Reason why = traced_.full ? Reason::limit : first == last ? Reason::no_launch : Reason::other_function;
     for (const auto* launch = first; launch != last; ++launch)
       if (const auto found = join_.apart.find(launch->index); found != join_.apart.end()) why = found->second;

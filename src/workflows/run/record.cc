@@ -11,6 +11,7 @@
 #include "core/numbers.h"
 #include "core/strings.h"
 #include "hardware/secrets.h"
+#include "workflows/explain/insight.h"
 #include "workflows/isolation.h"
 #include "workflows/isolation/attended_child.h"
 #include "workflows/live_record.h"
@@ -132,6 +133,18 @@ core::Result<std::optional<Profiling>> profiling_for(const RecordRequest& reques
   return std::optional(std::move(profiling));
 }
 
+// What the command runs: of "env -u A B=1 program" that is the program.
+std::string program_of(const std::vector<std::string>& command) {
+  if (core::base_name(command[0]) != "env") return core::base_name(command[0]);
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (command[i] == "-u" || command[i] == "-C")
+      ++i;
+    else if (!command[i].starts_with('-') && command[i].find('=') == std::string::npos)
+      return core::base_name(command[i]);
+  }
+  return "env";
+}
+
 }  // namespace
 
 core::Result<RecordOutcome> record(const RecordRequest& request, const Services& services) {
@@ -178,7 +191,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   }
   isolation.step_out();
   const std::int64_t observed = child ? child->pid() : *request.process_id;
-  const std::string name = request.command.empty() ? "pid " + std::to_string(observed) : core::base_name(request.command[0]);
+  const std::string name = request.command.empty() ? "pid " + std::to_string(observed) : program_of(request.command);
   LiveRecord live(services.paths.sessions, draft.manifest(), name);
   live.phase("recording");
   Telemetry telemetry(observed, request.telemetry_period);
@@ -257,6 +270,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   memory_limit.account(metrics);
   metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
   metrics.insert(metrics.end(), std::make_move_iterator(call_metrics.begin()), std::make_move_iterator(call_metrics.end()));
+  if (draft.manifest().outcome.gpu.is_object()) write_bottleneck(draft, loaded, metrics, services.paths);
   AACO_ASSIGN(outcome.session, draft.finish(std::move(metrics), interrupted));
   return outcome;
 }

@@ -187,6 +187,54 @@ void join_order(const TracedCalls& traced, Hooked& hooked, TraceJoin& join) {
   }
 }
 
+// What a call of a runtime and the call of the driver inside of it both do; 0: nothing that reaches a device.
+std::uint32_t deed_of(Role role) {
+  switch (role) {
+    case Role::launch: return 1;
+    case Role::graph_launch: return 2;
+    case Role::copy:
+    case Role::copy_async: return 3;
+    case Role::fill:
+    case Role::fill_async: return 4;
+    default: return 0;
+  }
+}
+
+// Joins the trace's calls that the hooks do not have to the driver's calls inside of them.
+core::Status join_inner(const std::string& path, const TracedCalls& traced, trace::NameTable& names, const Services& services,
+                        TraceJoin& join) {
+  HookedTexts texts(names);
+  std::vector<call_join::Call> outer, driver;
+  std::set<std::pair<std::int64_t, std::int64_t>> threads;
+  for (const auto& call : traced.calls) {
+    const hooks::Function* const function = texts.function(trace::NameId{call.function});
+    if (!join.apart.contains(call.id) || function == nullptr || function->group != hooks::Group::cuda_runtime) continue;
+    outer.push_back(call);
+    auto& own = outer.back();
+    own.function = deed_of(function->role);
+    own.start_ns += join.shift_ns, own.end_ns += join.shift_ns;
+    threads.emplace(call.process_id, call.thread_id);
+  }
+  if (outer.empty()) return {};
+  const std::int64_t tolerance_ns = kClockErrorNs + traced.rounding_ns;
+  const std::int64_t first_ns = outer.front().start_ns - tolerance_ns;
+  AACO_TRY(each_hooked(path, names, services, [&](const trace::ApiCallRow& row) {
+    if (row.start_ns < first_ns || driver.size() >= TracedCalls::kMaxCalls || !threads.contains({row.process_id, row.thread_id}))
+      return;
+    const hooks::Function* const function = texts.function(row.name);
+    if (function == nullptr || function->group != hooks::Group::cuda_driver || deed_of(function->role) == 0) return;
+    driver.push_back(call_of(row));
+    driver.back().function = deed_of(function->role);
+  }));
+  call_join::Matcher matcher(std::move(driver), tolerance_ns);
+  for (const auto& call : outer) matcher.add(call);
+  for (const auto& [hooked, index] : matcher.finish().hooked) {
+    join.inner.emplace(index, hooked);
+    join.apart.erase(index);
+  }
+  return {};
+}
+
 }  // namespace
 
 void TracedCalls::add(const trace::ApiCallRow& row) {
@@ -273,6 +321,7 @@ core::Result<TraceJoin> join_traced_calls(const std::string& session_path, const
     auto answer = matcher.finish();
     join.hooked = std::move(answer.hooked);
     join.apart = std::move(answer.apart);
+    AACO_TRY(join_inner(session_path, traced, names, services, join));
   }
   return join;
 }

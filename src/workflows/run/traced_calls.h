@@ -77,9 +77,12 @@ struct TraceJoin {
   bool has_clock = false;        // the calls (or, without any, the kernels' times) fit at that shift
   std::uint64_t first_free = 1;  // correlation ids of calls that the hooks do not have are moved behind theirs
   std::int32_t first_free_rank = 0;
-  std::map<std::int32_t, std::int32_t> ranks;                // of the trace to those of the hooks
-  std::unordered_map<std::uint64_t, std::uint64_t> hooked;   // by the call's index: correlation id of the hooked call
-  std::unordered_map<std::uint64_t, Reason> apart;           // calls that were not joined
+  std::map<std::int32_t, std::int32_t> ranks;               // of the trace to those of the hooks
+  std::unordered_map<std::uint64_t, std::uint64_t> hooked;  // by the call's index: correlation id of the hooked call
+  std::unordered_map<std::uint64_t, Reason> apart;          // calls that were not joined
+  // By the call's index, of those that only the trace has: correlation id of the hooked driver call that lies inside. A runtime
+  // that is linked statically is seen by profilers and not by the hooks.
+  std::unordered_map<std::uint64_t, std::uint64_t> inner;
   std::unordered_map<std::uint64_t, std::uint64_t> ordered;  // by the kernel's index, joined without calls of the trace
   std::unordered_map<std::uint64_t, Reason> disordered;
   std::size_t samples = 0, inside = 0;  // how well the clock fits

@@ -152,7 +152,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   model.lost_time = lost_time_of(model, rows_or_none<trace::LoopBlockRow>(model, loaded, "the account of the calls"), names);
   keep_going(model, fill_scheduling(model, session_path), "operating system activity");
   fill_record_time(model);
-  if (model.session.kind == "record" && model.why.empty())
+  if (model.session.kind == "record" && (model.why.empty() || !model.why.front().confidence_ratio))
     if (auto used = record_verdict(model)) model.why.push_back(std::move(used->why));
   if (auto calls = gpu_calls_statement(model)) model.why.push_back(std::move(*calls));
   const auto of_gpu = gpu_verdict(model);

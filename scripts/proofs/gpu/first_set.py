@@ -4,35 +4,10 @@ import os
 import tempfile
 import time
 
-CASES = []
+from gpu.case import Cases, captured, half
 
-
-def case(cause_class, cause, seconds=(), kernels=(), stack=False, advice=()):
-    """The truth of a program: class and cause of the headline, other true answers, and (pattern, class, cause) of its kernels. `advice`: the ids of
-    what to change; the program does without it when called with `better`."""
-    def keep(program):
-        CASES.append({'program': program, 'class': cause_class, 'cause': cause, 'seconds': list(seconds), 'kernels': list(kernels), 'stack': stack,
-                      'advice': list(advice)})
-        return program
-    return keep
-
-
-def captured(torch, step):
-    """The step's work as a graph that is replayed."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            step()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-    return graph.replay
-
-
-def half(torch, *shape):
-    return torch.randn(*shape, device='cuda', dtype=torch.bfloat16)
+CASES = Cases()
+case = CASES.case
 
 
 @case('compute', 'matrix-products', ['matrix-rate', 'device-busy'], [('gemm|nvjet', 'compute', 'matrix-rate')])
@@ -225,7 +200,7 @@ def a_small_batch(torch, better=False):
 @case('host', 'logging', ['python', 'host-code'], stack=True, advice=['logging', 'host_waiting', 'python'])
 def logging_each_step(torch, better=False):
     import logging
-    log = logging.getLogger('training')
+    log = logging.getLogger('training' + str(better))
     log.setLevel(logging.WARNING if better else logging.INFO)
     log.addHandler(logging.FileHandler(os.devnull))
     log.propagate = False
