@@ -19,9 +19,9 @@ import time
 DESCRIPTION = 'PyTorch on an NVIDIA GPU: verdicts on programs written to be slow for a known cause (2 min)'
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from gpu import first_set, second_set  # noqa: E402
+from gpu import first_set, second_set, third_set  # noqa: E402
 
-SETS = {'first': first_set.CASES, 'second': second_set.CASES}
+SETS = {'first': first_set.CASES, 'second': second_set.CASES, 'third': third_set.CASES}
 def write(torch, one, folder):
     """Profiles four steps after three; returns the trace's path."""
     from torch.profiler import ProfilerActivity, profile, schedule
@@ -142,7 +142,7 @@ def main():
     parser.add_argument('--write', type=pathlib.Path, metavar='FOLDER')
     parser.add_argument('--judge', type=pathlib.Path, metavar='FOLDER')
     parser.add_argument('--only', default='', help='only the programs whose name has this text')
-    parser.add_argument('--set', choices=sorted(SETS), help='which programs; both if not given')
+    parser.add_argument('--set', choices=sorted(SETS), help='which programs; all if not given')
     options = parser.parse_args()
     programs = SETS[options.set] if options.set else [one for cases in SETS.values() for one in cases]
     if options.judge:

@@ -126,7 +126,7 @@ def a_synchronisation_after_each_kernel(torch, better=False):
     return step
 
 
-@case('memory', 'memory-bandwidth', ['device-busy'], advice=['memory_bound', 'costliest_kernel', 'microkernels'])
+@case('memory', 'memory-bandwidth', ['device-busy'], advice=['elementwise_fusion', 'memory_bound', 'costliest_kernel', 'microkernels'])
 def an_optimiser_of_large_tensors(torch, better=False):
     parameters = [torch.randn(8192, 8192, device='cuda', requires_grad=True) for _ in range(4)]
     for parameter in parameters:

@@ -20,7 +20,8 @@ constexpr double kFewestSmallKernels = 10;  // below which fusing is no advice
 constexpr double kMicrokernelNs = 10'000;   // a kernel shorter than this costs less than launching it (trace_time.h)
 constexpr double kDominates = 0.3;          // of the whole: launching takes as much as anything else (our own judgement)
 constexpr double kReplayGapNs = 1'500;      // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
-constexpr double kManyReads = 0.05;  // waits for values, of the kernels: a graph of the whole step is not possible; the same
+constexpr double kManyReads =
+    0.05;  // waits for values, of the kernels or of the time between: no graph of the whole step; the same
 constexpr double kFusedShare = 0.5;  // of two element-wise kernels fused, each tensor between is not written and read again
 // How sure it is that the time goes away if the advice is followed: our own judgement.
 constexpr double kSure = 0.8, kLikely = 0.6, kPerhaps = 0.4;
@@ -69,7 +70,7 @@ double total(const std::vector<GpuKernel>& kernels) {
 std::string command_of(std::string_view id, const std::string& session, const std::string& idle) {
   if (id == "unexplained_idle") return "aaco import TRACE_WITH_HOST_EVENTS --tag traced && aaco explain tag:traced";
   if (id == "slowing_kernels") return "aaco record --tag watched -- COMMAND && aaco report tag:watched";
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWhat = {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kWhat = {
       {{"launch_bound", "--metric gpu.span_ns,gpu.kernel_count"},
        {"copy_bound", "--metric gpu.exposed_copy_ns"},
        {"communication_bound", "--metric gpu.exposed_collective_ns"},
@@ -77,6 +78,7 @@ std::string command_of(std::string_view id, const std::string& session, const st
        {"microkernels", "--metric gpu.kernel_count,gpu.kernel_sum_ns"},
        {"memory_bound", "--kernels"},
        {"precision", "--kernels"},
+       {"elementwise_fusion", "--metric gpu.kernel_count,gpu.kernel_sum_ns"},
        {"compute_bound", "--kernels"},
        {"costliest_kernel", "--kernels"}}};
   const auto found = std::find_if(kWhat.begin(), kWhat.end(), [&](const auto& one) { return one.first == id; });
@@ -101,6 +103,7 @@ class Adviser {
     copies();
     collectives();
     small_kernels();
+    large_elementwise();
     slowing();
     precision();
     slow_kernels();
@@ -205,10 +208,9 @@ class Adviser {
         facts_.launch_ns >= kDominates * whole_ns(facts_)
             ? "Kernels are so short that launch overhead dominates. Alternatively, use larger batches or fused kernels."
             : "The device waits for the launches of short kernels. Alternatively, use larger batches or fused kernels.";
-    if (const double read = values_read(); reads_values())
+    if (reads_values())
       text +=
-          fmt::format(" The {} between launches cannot be captured: values that the host reads (.item(), .cpu()) stay outside.",
-                      waits(static_cast<std::int64_t>(read)));
+          " First remove what waits for the device between the launches (.item(), .cpu(), synchronize): no graph can contain it.";
     add("launch_bound", "capture the launches once and replay them (CUDA or HIP graphs, torch.compile)", std::move(text), saved,
         reads_values() ? kPerhaps : kSure, kChange,
         fmt::format("{} idle {} {} kernels; the gap between replayed kernels is about {}; {}", share(idle_ns, facts_),
@@ -236,7 +238,12 @@ class Adviser {
       if (one.cause == "synchronous-copy" || one.cause == "synchronisation") count += static_cast<double>(one.idle.gap_count);
     return count;
   }
-  bool reads_values() const { return values_read() >= kManyReads * kernel_count(); }
+  bool reads_values() const {
+    double reading_ns = 0;
+    for (const HostIdle& one : facts_.host)
+      if (one.cause == "synchronous-copy" || one.cause == "synchronisation") reading_ns += one.idle.idle_ns;
+    return values_read() >= kManyReads * kernel_count() || reading_ns >= kManyReads * dispatch_and_launch_ns();
+  }
 
   void copies() {
     for (const CopyAdvice& one : copies_.advice(facts_.exposed_copy_ns))
@@ -275,6 +282,24 @@ class Adviser {
         fmt::format("{} element-wise, normalisation and copy kernels shorter than {} take {}; fusing them in pairs would save "
                     "half of that",
                     core::format_count(count), core::format_duration(kMicrokernelNs), share(sum, facts_)));
+  }
+
+  // One after another over large tensors: a compiler, or a fused optimiser, reads and writes each tensor once for all of them.
+  void large_elementwise() {
+    constexpr std::array<std::string_view, 3> kPointwise = {"elementwise", "copy_transpose", "optimiser"};
+    double sum = 0, count = 0;
+    for (const GpuKernel& kernel : facts_.kernels) {
+      const bool pointwise = std::find(kPointwise.begin(), kPointwise.end(), kernel.family) != kPointwise.end();
+      if (kernel.count <= 0 || kernel.sum_ns / kernel.count < kMicrokernelNs || !pointwise) continue;
+      sum += kernel.sum_ns;
+      count += kernel.count;
+    }
+    if (sum < kDominates * whole_ns(facts_)) return;
+    const double saved = kFusedShare * sum * visible_;
+    add("elementwise_fusion", "fuse element-wise kernels that follow one another (torch.compile, a fused optimizer)",
+        "Each reads and writes whole tensors: fused, what is between two of them stays in registers.", saved, kPerhaps, kChange,
+        fmt::format("{} of element-wise and copy kernels take {}; fusing them in pairs would save half of that; {}", calls(count),
+                    share(sum, facts_), span_then(saved, facts_)));
   }
 
   void slowing() {

@@ -54,11 +54,11 @@ TEST(GpuAdvice, AReplayedGraphRunsWithoutTheCodeBetweenItsLaunches) {
   const auto list = recommend_gpu(facts);
   EXPECT_NEAR(of(list, "launch_bound")->gain_ratio, 0.65, 1e-9);  // 800 us less 100 gaps of 1.5 us
   EXPECT_EQ(of(list, "host_waiting"), nullptr);                   // the same remedy
-  EXPECT_EQ(of(list, "launch_bound")->text.find("cannot be captured"), std::string::npos);
+  EXPECT_EQ(of(list, "launch_bound")->text.find("First remove"), std::string::npos);
   facts.host.push_back({"synchronous-copy", "blocking copies", "asynchronous", false, {50, 50'000}});
   const auto reads = recommend_gpu(facts);
   EXPECT_NEAR(of(reads, "launch_bound")->gain_ratio, 0.25, 1e-9);  // values between launches: no graph of the whole step
-  EXPECT_NE(of(reads, "launch_bound")->text.find("50 waits between launches cannot be captured"), std::string::npos);
+  EXPECT_NE(of(reads, "launch_bound")->text.find("First remove what waits for the device"), std::string::npos);
   EXPECT_NE(of(reads, "host_waiting"), nullptr);
 }
 
@@ -71,6 +71,14 @@ TEST(GpuAdvice, ShorterTypesSaveByTheDevicesRates) {
   EXPECT_NEAR(of(list, "precision")->gain_ratio, 0.6, 1e-9);
   EXPECT_NE(of(list, "precision")->title.find("tf32"), std::string::npos);
   EXPECT_EQ(of(recommend_gpu(calm()), "precision"), nullptr);
+}
+
+TEST(GpuAdvice, LargeElementwiseKernelsAreFusedWhereTheyDominate) {
+  GpuFacts facts = calm();
+  facts.kernels = {{"mul", "elementwise", 10, 400'000, std::nullopt, false}, {"gemm", "gemm", 10, 600'000, std::nullopt, false}};
+  EXPECT_NEAR(of(recommend_gpu(facts), "elementwise_fusion")->gain_ratio, 0.2, 1e-9);
+  facts.kernels.front().sum_ns = 200'000;
+  EXPECT_EQ(of(recommend_gpu(facts), "elementwise_fusion"), nullptr);
 }
 
 TEST(GpuAdvice, OnlyExposedTimeIsGained) {

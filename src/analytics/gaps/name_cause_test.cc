@@ -52,7 +52,7 @@ TEST_F(NamedGapTest, AnObjectWithoutATypeIsNamedWithItsCaller) {
   launch(10.9, 10.95).call("python", "train.py(12): main", 0, 20).call("python", "sizes.py(44): agree", 1, 10.5);
   call("python", "<built-in method get of PyCapsule object at 0x7f8>", 1.2, 10.4);
   EXPECT_EQ(cause(), "host-code");
-  EXPECT_EQ(evidence(), "sizes.py(44): agree > <built-in method get of PyCapsule object at 0x7f8>");
+  EXPECT_EQ(evidence(), "sizes.py(44): agree > <built-in method get of PyCapsule>");  // an address differs from run to run
 }
 TEST_F(NamedGapTest, WithoutLaunchesTheEventThatFillsTheGapIsNamed) {
   call("python", "feed.py:77 take", 1, 10.5);

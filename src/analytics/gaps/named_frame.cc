@@ -10,6 +10,17 @@ namespace {
 constexpr std::size_t kInnermost = 2;      // frames of a chain that are named beside the outermost
 constexpr std::size_t kMaxFrameName = 60;  // characters; the function is at the end
 
+// "<built-in method sort of numpy.ndarray object at 0x7f1a>" without the address, which differs from run to run.
+std::string without_address(std::string_view name) {
+  constexpr std::string_view kAt = " object at 0x";
+  std::string out(name);
+  for (std::size_t at = out.find(kAt); at != std::string::npos; at = out.find(kAt, at)) {
+    const std::size_t end = std::min(out.find_first_not_of("0123456789abcdefABCDEF", at + kAt.size()), out.size());
+    out.erase(at, end - at);
+  }
+  return out;
+}
+
 std::string_view tail(std::string_view name) {
   if (name.size() <= kMaxFrameName) return name;
   name.remove_prefix(name.size() - kMaxFrameName);
@@ -94,16 +105,17 @@ CauseIndex GapExplainer::frame_cause(const Call& frame, const Gap& gap) const {
 
 // "evaluate.py(77): metrics > _ranking.py(570): roc_auc_score > arraysetops.py(138): unique", the ones between left out.
 trace::NameId GapExplainer::chain_of(const std::vector<const Call*>& frames) {
-  if (frames.back()->domain == HostDomain::cpu_op || frames.size() == 1) return frames.back()->name;
-  std::string text;
-  std::string_view last;
+  if (frames.back()->domain == HostDomain::cpu_op || frames.size() == 1)
+    return names_.intern(without_address(names_.text(frames.back()->name)));
+  std::string text, last;
   bool left_out = false;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (i > 0 && i + kInnermost < frames.size()) {
       left_out = true;
       continue;
     }
-    const std::string_view name = tail(names_.text(frames[i]->name));
+    const std::string full = without_address(names_.text(frames[i]->name));
+    const std::string name(tail(full));
     if (name == last) continue;
     if (!text.empty()) text += left_out ? " > ... > " : " > ";
     left_out = false;

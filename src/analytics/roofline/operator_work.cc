@@ -139,7 +139,7 @@ struct RowOperator {
   double flops;
   Family family;
 };
-constexpr std::array<RowOperator, 36> kRowOperators = {
+constexpr std::array<RowOperator, 50> kRowOperators = {
     {{"add", "add", 1, Family::elementwise},
      {"add_", "add", 1, Family::elementwise},
      {"sub", "sub", 1, Family::elementwise},
@@ -148,6 +148,19 @@ constexpr std::array<RowOperator, 36> kRowOperators = {
      {"div", "div", 1, Family::elementwise},
      {"div_", "div", 1, Family::elementwise},
      {"pow", "pow", 1, Family::elementwise},
+     {"sub_", "sub", 1, Family::elementwise},
+     {"neg", "neg", 1, Family::elementwise},
+     {"abs", "abs", 1, Family::elementwise},
+     {"sqrt", "sqrt", 1, Family::elementwise},
+     {"sqrt_", "sqrt", 1, Family::elementwise},
+     {"rsqrt", "rsqrt", 1, Family::elementwise},
+     {"reciprocal", "reciprocal", 1, Family::elementwise},
+     {"lerp", "lerp", 3, Family::elementwise},
+     {"lerp_", "lerp", 3, Family::elementwise},
+     {"addcmul", "addcmul", 3, Family::elementwise},
+     {"addcmul_", "addcmul", 3, Family::elementwise},
+     {"addcdiv", "addcdiv", 3, Family::elementwise},
+     {"addcdiv_", "addcdiv", 3, Family::elementwise},
      {"relu", "relu", 1, Family::elementwise},
      {"relu_", "relu", 1, Family::elementwise},
      {"clamp_min", "relu", 1, Family::elementwise},
@@ -157,6 +170,7 @@ constexpr std::array<RowOperator, 36> kRowOperators = {
      {"sigmoid", "sigmoid", 4, Family::elementwise},
      {"silu", "sigmoid", 5, Family::elementwise},
      {"exp", "exp", 1, Family::elementwise},
+     {"log", "log", 1, Family::elementwise},
      {"copy_", "copy", 0, Family::elementwise},
      {"_softmax", "softmax", 5, Family::softmax},
      {"_log_softmax", "softmax", 5, Family::softmax},
