@@ -324,11 +324,12 @@ class Adviser {
       sum += kernel.sum_ns, saved += kernel.faster_saved_ns, count += kernel.count;
     }
     if (dtype.empty()) return;
-    const bool tf32 = dtype == "tf32";
     add("precision", fmt::format("compute float32 products in {}", dtype),
-        fmt::format("{}. It has fewer bits: check the results.",
-                    tf32 ? "PyTorch: torch.set_float32_matmul_precision('high'), or torch.autocast to 16 bits"
-                         : "PyTorch: torch.autocast('cuda', torch.bfloat16)"),
+        (dtype == "tf32"
+             ? std::string("PyTorch: torch.set_float32_matmul_precision('high'), with HIPBLASLT_ALLOW_TF32=1 on ROCm, or "
+                           "torch.autocast to 16 bits.")
+             : fmt::format("PyTorch: torch.autocast('cuda', torch.{}).", dtype)) +
+            " It has fewer bits: check the results.",
         early_pace_ * saved * visible_, kLikely, kChange,
         fmt::format("{} of float32 products take {}; at the share of the peak that they reach, {} would save {} of it",
                     calls(count), share(sum, facts_), dtype, core::format_duration(saved)));

@@ -71,6 +71,8 @@ TEST(GpuAdvice, ShorterTypesSaveByTheDevicesRates) {
   EXPECT_NEAR(of(list, "precision")->gain_ratio, 0.6, 1e-9);
   EXPECT_NE(of(list, "precision")->title.find("tf32"), std::string::npos);
   EXPECT_EQ(of(recommend_gpu(calm()), "precision"), nullptr);
+  facts.kernels.front().faster_dtype = "float16";
+  EXPECT_NE(of(recommend_gpu(facts), "precision")->text.find("torch.autocast('cuda', torch.float16)"), std::string::npos);
 }
 
 TEST(GpuAdvice, LargeElementwiseKernelsAreFusedWhereTheyDominate) {
