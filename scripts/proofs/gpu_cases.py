@@ -104,7 +104,8 @@ def gains(program, folder, lake):
         aaco('import', folder / 'own' / f'{name}.pt.trace.json.gz', '--no-report')
         advice = json.loads(aaco('explain', 'latest', '--json'))['bottleneck']['recommendations']
         measured = 1 - statistics.median(change['after_s']) / statistics.median(change['before_s'])
-        told = next((one for one in advice if one['id'] in change['advice']), None)
+        ids = next((one['advice'] for cases in SETS.values() for one in cases if one['program'].__name__ == name), change['advice'])
+        told = next((one for one in advice if one['id'] in ids), None)
         rows.append({'program': name, 'advice': told and told['id'], 'place': told and advice.index(told) + 1, 'most_ratio': told and told['gain_ratio'],
                      'measured_ratio': measured})
     return rows

@@ -170,6 +170,13 @@ class GapExplainer {
   static Decision decide_held(const Candidate& candidate);
   void find_device_wait(Candidate& candidate) const;
   void name_cause(const Candidate& candidate, Decision& decision, Explained& out);
+  struct ReadFrame {
+    std::size_t frame = 0;  // its place among the gap's frames
+    std::int64_t start_ns = 0, end_ns = 0;
+    bool of_device = false;
+  };
+  void note_read(const Call& call, const HostFrame& frame, std::size_t index, const Gap& gap, std::int64_t until_ns,
+                 std::vector<ReadFrame>& reads) const;
   [[nodiscard]] const std::vector<HostFrame>& frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns);
   void spread_warmup(std::vector<HostFrame>& frames) const;
   bool add_search(const Gap& gap, std::vector<HostFrame>& frames) const;

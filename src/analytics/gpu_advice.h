@@ -24,6 +24,7 @@ struct HostIdle {
   std::string cause, title, remedy;
   bool launching = false;  // in launch calls, or between them and the work: a matter of the launch rate
   GpuIdle idle;
+  bool outside = false;  // some of it before the device's first work or after its last
 };
 
 // Kernels of the same name on the device.

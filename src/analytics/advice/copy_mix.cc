@@ -30,19 +30,20 @@ std::vector<CopyAdvice> CopyMix::advice(double exposed_ns) const {
        pinned          ? "They run while no kernel is running; the host memory is pinned already."
        : pinned_ratio_ ? "They run while no kernel is running, from or to pageable memory."
                        : "They run while no kernel is running.",
-       part(host_ns_)},
+       part(host_ns_), false},
       {"copies within the device",
        "avoid copies within the device: write results in place (out=, views instead of clone, contiguous and cat)",
-       "They run while no kernel is running and move data that is on the device already.", part(device_ns_)},
+       "They run while no kernel is running and move data that is on the device already.", part(device_ns_), false},
       {"copies between devices", "overlap the copies between devices with kernels (a separate stream), or send less",
-       "They run while no kernel is running.", part(peer_ns_)},
+       "They run while no kernel is running.", part(peer_ns_), false},
       {"fills", "clear less memory: reuse buffers that the next kernel overwrites, or merge the fills",
-       "They run while no kernel is running.", part(fill_ns_)},
+       "They run while no kernel is running.", part(fill_ns_), false},
       {"copies", "overlap the copies with kernels (a separate stream), or keep tensors on the device",
        "They run while no kernel is running; the trace does not say between which memories.",
-       total() > 0 ? part(other_ns_) : exposed_ns}};
+       total() > 0 ? part(other_ns_) : exposed_ns, false}};
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.exposed_ns > b.exposed_ns; });
   std::erase_if(list, [](const auto& one) { return !(one.exposed_ns > 0); });
+  for (CopyAdvice& one : list) one.shared_out = list.size() > 1;
   return list;
 }
 

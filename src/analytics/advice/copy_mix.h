@@ -11,6 +11,7 @@ struct CopyAdvice {
   std::string what;  // "copies between host and device"
   std::string title, text;
   double exposed_ns = 0;
+  bool shared_out = false;  // among several by their own time: which of them was exposed is not known
 };
 
 // Copies of a device by what they connect, and what helps against each: pinned memory helps copies between host and pageable

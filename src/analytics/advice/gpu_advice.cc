@@ -20,9 +20,12 @@ constexpr double kFewestSmallKernels = 10;  // below which fusing is no advice
 constexpr double kMicrokernelNs = 10'000;   // a kernel shorter than this costs less than launching it (trace_time.h)
 constexpr double kDominates = 0.3;          // of the whole: launching takes as much as anything else (our own judgement)
 constexpr double kReplayGapNs = 1'500;      // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
-constexpr double kManyReads =
-    0.05;  // waits for values, of the kernels or of the time between: no graph of the whole step; the same
-constexpr double kFusedShare = 0.5;  // of two element-wise kernels fused, each tensor between is not written and read again
+// Waits for values, of the kernels or of the time between: with the first no graph of the whole step is possible, with the second
+// it is said (the same).
+constexpr double kManyReads = 0.05, kSomeReads = 0.005;
+constexpr double kNearLimit = 0.85;        // of the device limits: no other implementation is advised; the same
+constexpr double kMostlyReductions = 0.5;  // of the small kernels' time; the same
+constexpr double kFusedShare = 0.5;        // of two element-wise kernels fused, each tensor between is not written and read again
 // How sure it is that the time goes away if the advice is followed: our own judgement.
 constexpr double kSure = 0.8, kLikely = 0.6, kPerhaps = 0.4;
 constexpr double kChange = 2, kRewrite = 3;  // effort
@@ -161,8 +164,9 @@ class Adviser {
       const std::string remedy = one.cause == "synchronous-copy" ? copies_.blocking_remedy(one.remedy) : one.remedy;
       const bool once = one.idle.gap_count == 1;
       add(one.cause, "idle: " + one.title, remedy, saveable(one.idle.idle_ns), once ? kPerhaps : kSure, kChange,
-          fmt::format("{} idle, {}; {}{}", share(one.idle.idle_ns, facts_), gaps(one.idle.gap_count),
-                      span_then(saveable(one.idle.idle_ns), facts_), once ? "; a single gap may not recur in a longer run" : ""));
+          fmt::format("{} idle, {}{}; {}{}", share(one.idle.idle_ns, facts_), gaps(one.idle.gap_count),
+                      one.outside ? " and before or after the device's work" : "", span_then(saveable(one.idle.idle_ns), facts_),
+                      once ? "; a single gap may not recur in a longer run" : ""));
     }
     dispatch_ns = saveable(dispatch_ns - std::min(dispatch_ns, facts_.launch_ns));
     if (replays_dispatch()) return;  // that advice has it
@@ -208,14 +212,18 @@ class Adviser {
         facts_.launch_ns >= kDominates * whole_ns(facts_)
             ? "Kernels are so short that launch overhead dominates. Alternatively, use larger batches or fused kernels."
             : "The device waits for the launches of short kernels. Alternatively, use larger batches or fused kernels.";
-    if (reads_values())
-      text +=
-          " First remove what waits for the device between the launches (.item(), .cpu(), synchronize): no graph can contain it.";
     add("launch_bound", "capture the launches once and replay them (CUDA or HIP graphs, torch.compile)", std::move(text), saved,
-        reads_values() ? kPerhaps : kSure, kChange,
-        fmt::format("{} idle {} {} kernels; the gap between replayed kernels is about {}; {}", share(idle_ns, facts_),
+        reads_values() ? kPerhaps
+        : reads_any()  ? kLikely
+                       : kSure,
+        kChange,
+        fmt::format("{} idle {} {} kernels; the gap between replayed kernels is about {}; {}{}", share(idle_ns, facts_),
                     whole_loop ? "during launches, dispatch and Python code between" : "due to launch overhead between",
-                    core::format_count(kernel_count()), core::format_duration(kReplayGapNs), span_then(saved, facts_)));
+                    core::format_count(kernel_count()), core::format_duration(kReplayGapNs), span_then(saved, facts_),
+                    reads_any()
+                        ? "; what waits for the device between the launches (.item(), .cpu(), synchronize) goes first, since "
+                          "no graph can contain it"
+                        : ""));
   }
 
   double kernel_count() const {
@@ -232,23 +240,27 @@ class Adviser {
       if (one.launching || one.cause == "framework" || one.cause == "python") sum += one.idle.idle_ns;
     return sum;
   }
-  double values_read() const {
-    double count = 0;
+  // Waits for the device between launches: how many gaps they name, and their time.
+  GpuIdle read_waits() const {
+    GpuIdle sum;
     for (const HostIdle& one : facts_.host)
-      if (one.cause == "synchronous-copy" || one.cause == "synchronisation") count += static_cast<double>(one.idle.gap_count);
-    return count;
+      if (one.cause == "synchronous-copy" || one.cause == "synchronisation")
+        sum.gap_count += one.idle.gap_count, sum.idle_ns += one.idle.idle_ns;
+    return sum;
   }
-  bool reads_values() const {
-    double reading_ns = 0;
-    for (const HostIdle& one : facts_.host)
-      if (one.cause == "synchronous-copy" || one.cause == "synchronisation") reading_ns += one.idle.idle_ns;
-    return values_read() >= kManyReads * kernel_count() || reading_ns >= kManyReads * dispatch_and_launch_ns();
+  bool reads(double share) const {
+    const GpuIdle waits = read_waits();
+    if (!(waits.idle_ns > 0)) return false;
+    return static_cast<double>(waits.gap_count) >= share * kernel_count() || waits.idle_ns >= share * dispatch_and_launch_ns();
   }
+  bool reads_values() const { return reads(kManyReads); }
+  bool reads_any() const { return reads(kSomeReads); }
 
   void copies() {
     for (const CopyAdvice& one : copies_.advice(facts_.exposed_copy_ns))
       add("copy_bound", one.title, one.text, one.exposed_ns, kLikely, kChange,
-          fmt::format("{} of exposed {}; {}", share(one.exposed_ns, facts_), one.what, span_then(one.exposed_ns, facts_)));
+          fmt::format("{}{} of exposed {}; {}", one.shared_out ? "about " : "", share(one.exposed_ns, facts_), one.what,
+                      span_then(one.exposed_ns, facts_)));
   }
 
   void collectives() {
@@ -265,17 +277,31 @@ class Adviser {
                     span_then(facts_.exposed_collective_ns, facts_)));
   }
 
-  void small_kernels() {
+  static bool is_small(const GpuKernel& kernel) { return kernel.count > 0 && kernel.sum_ns / kernel.count < kMicrokernelNs; }
+  // What a library puts around its own kernels, where no compiler reaches.
+  static bool is_of_library(const GpuKernel& kernel) {
+    constexpr std::array<std::string_view, 5> kParts = {"nchwTo", "nhwcTo", "batched_transpose", "SubTensor", "splitKreduce"};
+    return std::any_of(kParts.begin(), kParts.end(),
+                       [&](std::string_view part) { return kernel.name.find(part) != std::string::npos; });
+  }
+
+  static bool is_fused(const GpuKernel& kernel) {
     constexpr std::array<std::string_view, 6> kFusible = {"elementwise", "normalisation",  "softmax",
                                                           "reduction",   "copy_transpose", "optimiser"};
-    double sum = 0, count = 0;
+    return is_small(kernel) && !is_of_library(kernel) &&
+           std::find(kFusible.begin(), kFusible.end(), kernel.family) != kFusible.end();
+  }
+
+  void small_kernels() {
+    double sum = 0, count = 0, reductions = 0;
     for (const GpuKernel& kernel : facts_.kernels) {
-      const bool fusible = std::find(kFusible.begin(), kFusible.end(), kernel.family) != kFusible.end();
-      if (kernel.count <= 0 || kernel.sum_ns / kernel.count >= kMicrokernelNs || !fusible) continue;
+      if (!is_fused(kernel)) continue;
       sum += kernel.sum_ns;
       count += kernel.count;
+      if (kernel.family == "reduction") reductions += kernel.sum_ns;
     }
-    if (count < kFewestSmallKernels) return;
+    // Reductions are fused with what is before them, not with one another.
+    if (count < kFewestSmallKernels || reductions > kMostlyReductions * sum) return;
     const double saved = kFusedShare * sum * visible_;
     add("microkernels", "fuse the small element-wise kernels",
         "Each kernel reads and writes whole tensors for little computation.", saved, kPerhaps, kChange,
@@ -290,7 +316,7 @@ class Adviser {
     double sum = 0, count = 0;
     for (const GpuKernel& kernel : facts_.kernels) {
       const bool pointwise = std::find(kPointwise.begin(), kPointwise.end(), kernel.family) != kPointwise.end();
-      if (kernel.count <= 0 || kernel.sum_ns / kernel.count < kMicrokernelNs || !pointwise) continue;
+      if (kernel.count <= 0 || is_small(kernel) || !pointwise || is_of_library(kernel)) continue;
       sum += kernel.sum_ns;
       count += kernel.count;
     }
@@ -342,16 +368,20 @@ class Adviser {
     const GpuKernel* costliest = nullptr;
     for (const GpuKernel& kernel : facts_.kernels) {
       if (kernel.family == "collective") continue;
-      if (!kernel.ideal_ns && (costliest == nullptr || kernel.sum_ns > costliest->sum_ns)) costliest = &kernel;
+      const bool fused =
+          is_fused(kernel) && std::any_of(list_.begin(), list_.end(), [](const auto& one) { return one.id == "microkernels"; });
+      if (!kernel.ideal_ns && !fused && (costliest == nullptr || kernel.sum_ns > costliest->sum_ns)) costliest = &kernel;
       const double would = kernel.ideal_ns ? (early_pace_ * kernel.sum_ns - *kernel.ideal_ns) * visible_ : 0;
-      if (would > saved) best = &kernel, saved = would;
+      const bool near = kernel.ideal_ns && *kernel.ideal_ns >= kNearLimit * early_pace_ * kernel.sum_ns;
+      if (would > saved && !near) best = &kernel, saved = would;
     }
     if (best != nullptr) {
       const bool small = best->sum_ns / best->count < kMicrokernelNs;  // its limits are not what it is slow by
       add(best->memory_roof ? "memory_bound" : "compute_bound",
           fmt::format("try another implementation of {} ({})", short_name(best->name), best->family),
-          small ? "It is far from the device limits because it is small: do more work per launch."
-                : "It is far from the device limits: try another library, tile size or data type.",
+          small ? std::string("It is far from the device limits because it is small: do more work per launch.")
+                : fmt::format("It reaches {} of what the device limits allow: try another library, tile size or data type.",
+                              core::format_percent(*best->ideal_ns / (early_pace_ * best->sum_ns))),
           saved, small ? kPerhaps / 2 : kPerhaps, kRewrite,
           fmt::format("its {} {} {}{}; the device limits allow {}", calls(best->count), best->count == 1 ? "takes" : "take",
                       core::format_duration(early_pace_ * best->sum_ns), facts_.slowing_excess_ns > 0 ? " at the early pace" : "",

@@ -49,9 +49,10 @@ TEST(GpuKernels, RoofRemovesTimeAboveIt) {
   Kernels one;
   one.add("a", 2, 100);
   const auto half = one.of(0, 0, {{"a", 80, 0.25, true}}).at(0);
-  EXPECT_EQ(half.ideal_ns, 40) << "100 less three quarters of 80";
+  EXPECT_EQ(half.ideal_ns, 25) << "a quarter: the rest of its executions is like the 80 that are known";
   EXPECT_TRUE(half.memory_roof);
-  EXPECT_EQ(one.of(0, 0, {{"a", 40, 0.5, false}, {"a", 40, 0.25, false}}).at(0).ideal_ns, 50) << "each shape takes its part";
+  EXPECT_EQ(one.of(0, 0, {{"a", 40, 0.5, false}, {"a", 40, 0.25, false}}).at(0).ideal_ns, 37.5) << "each shape takes its part";
+  EXPECT_EQ(one.of(0, 0, {{"a", 40, 0.25, true}}).at(0).ideal_ns, 70) << "where less than half is known the rest stays";
 }
 
 TEST(GpuKernels, AShorterTypeSavesOfAllExecutions) {

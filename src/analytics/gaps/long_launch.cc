@@ -40,6 +40,7 @@ void GapExplainer::note_first_launch(std::int32_t rank, std::int64_t start_ns) {
 
 // Of a launch whose work ran before the gap: the call continued after its kernel had started.
 CauseIndex GapExplainer::earlier_launch_cause(const Call& call) const {
+  if (is_copy_api(names_.text(call.name))) return book_->own().synchronous_copy;  // as above
   if (first_launches_.contains({call.rank, call.start_ns})) return book_->own().first_use;
   for (const Call& other : calls_) {
     if (!other.cause || other.rank != call.rank || other.thread_id == call.thread_id || !book_->at(*other.cause).any_thread)

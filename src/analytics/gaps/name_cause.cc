@@ -83,9 +83,22 @@ HostFrame GapExplainer::launch_frame(const Gap& gap) const {
   return {launch.start_ns, launch.end_ns, cause, book_->at(cause).weak && length < kLaunchGapNs};
 }
 
+// "aten::item" of a value in the host's memory reads nothing from the device: no copy and no synchronisation is inside of it. Of
+// one that is only in part within `gap` that is not known.
+void GapExplainer::note_read(const Call& call, const HostFrame& frame, std::size_t index, const Gap& gap, std::int64_t until_ns,
+                             std::vector<ReadFrame>& reads) const {
+  constexpr std::size_t kNested = 4;
+  if (call.is_runtime() && (call.role == Role::copy || call.role == Role::synchronise))
+    for (std::size_t i = reads.size() - std::min(reads.size(), kNested); i < reads.size(); ++i)
+      reads[i].of_device = reads[i].of_device || (call.start_ns >= reads[i].start_ns && call.end_ns <= reads[i].end_ns);
+  if (call.domain != HostDomain::cpu_op || frame.cause != book_->own().synchronous_copy) return;
+  reads.push_back({index, call.start_ns, call.end_ns, call.start_ns < gap.start_ns || call.end_ns > until_ns});
+}
+
 const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns) {
   std::vector<HostFrame>& frames = frames_;
   frames.clear();
+  std::vector<ReadFrame> reads;
   bool launched = !gap.launch || gap.launch->thread_id != thread_id;
   // A silence of the profiler says nothing within an event whose cause is known: that is what lasted.
   const auto is_told = [&](const Call& silence) {
@@ -104,7 +117,11 @@ const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64
     const bool is_launch = !launched && call.start_ns == gap.launch->start_ns && call.name == gap.launch->api;
     launched = launched || is_launch;
     frames.push_back(is_launch ? launch_frame(gap) : frame_of(call, gap));
+    note_read(call, frames.back(), frames.size() - 1, gap, until_ns, reads);
   }
+  for (const ReadFrame& read : reads)
+    if (!read.of_device)
+      frames[read.frame] = {frames[read.frame].start_ns, frames[read.frame].end_ns, book_->own().framework, true};
   if (!launched && gap.launch->end_ns > gap.start_ns) frames.push_back(launch_frame(gap));
   sort_frames(frames);
   spread_warmup(frames);

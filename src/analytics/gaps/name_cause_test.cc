@@ -113,6 +113,21 @@ TEST_F(NamedGapTest, ShortCallsFarApartAreNotTheTimeBetween) {
   launch(60.9, 60.95);
   EXPECT_EQ(cause(), "python");
 }
+TEST_F(NamedGapTest, AValueInTheHostsMemoryIsNoCopy) {
+  for (int i = 0; i < 9; ++i) call("cpu_op", "aten::item", 1.1 + i, 1.9 + i);
+  launch(10.9, 10.95);
+  EXPECT_EQ(cause(), "framework");
+}
+TEST_F(NamedGapTest, AValueOfTheDeviceIsACopy) {
+  for (int i = 0; i < 9; ++i)
+    call("cpu_op", "aten::item", 1.1 + i, 1.9 + i).call("cuda_runtime", "cudaStreamSynchronize", 1.2 + i, 1.3 + i);
+  launch(10.9, 10.95);
+  EXPECT_EQ(cause(), "synchronous-copy");
+}
+TEST_F(NamedGapTest, ALongCopyBeforeTheGapIsNoLaunch) {
+  launch(10.9, 10.95).call("cuda_runtime", "cudaMemcpyAsync", 0.2, 10.5);
+  EXPECT_EQ(cause(), "synchronous-copy");
+}
 TEST_F(NamedGapTest, OptimizerOnTheCpu) {
   launch(10.9, 10.95).call("python", "deepspeed/ops/adam/cpu_adam.py(103): step", 1, 10.5);
   call("python", "<built-in method adam_update of PyCapsule object>", 1.1, 10.4);

@@ -138,40 +138,43 @@ struct RowOperator {
   std::string_view name, op;
   double flops;
   Family family;
+  std::size_t operands = 3;  // tensors at most among the first arguments; the arguments after them are options and results
 };
 constexpr std::array<RowOperator, 50> kRowOperators = {
-    {{"add", "add", 1, Family::elementwise},
-     {"add_", "add", 1, Family::elementwise},
-     {"sub", "sub", 1, Family::elementwise},
-     {"mul", "mul", 1, Family::elementwise},
-     {"mul_", "mul", 1, Family::elementwise},
-     {"div", "div", 1, Family::elementwise},
-     {"div_", "div", 1, Family::elementwise},
-     {"pow", "pow", 1, Family::elementwise},
-     {"sub_", "sub", 1, Family::elementwise},
-     {"neg", "neg", 1, Family::elementwise},
-     {"abs", "abs", 1, Family::elementwise},
-     {"sqrt", "sqrt", 1, Family::elementwise},
-     {"sqrt_", "sqrt", 1, Family::elementwise},
-     {"rsqrt", "rsqrt", 1, Family::elementwise},
-     {"reciprocal", "reciprocal", 1, Family::elementwise},
-     {"lerp", "lerp", 3, Family::elementwise},
-     {"lerp_", "lerp", 3, Family::elementwise},
-     {"addcmul", "addcmul", 3, Family::elementwise},
-     {"addcmul_", "addcmul", 3, Family::elementwise},
+    {{"add", "add", 1, Family::elementwise, 2},
+     {"add_", "add", 1, Family::elementwise, 2},
+     {"sub", "sub", 1, Family::elementwise, 2},
+     {"mul", "mul", 1, Family::elementwise, 2},
+     {"mul_", "mul", 1, Family::elementwise, 2},
+     {"div", "div", 1, Family::elementwise, 2},
+     {"div_", "div", 1, Family::elementwise, 2},
+     {"pow", "pow", 1, Family::elementwise, 2},
+     {"sub_", "sub", 1, Family::elementwise, 2},
+     {"neg", "neg", 1, Family::elementwise, 1},
+     {"abs", "abs", 1, Family::elementwise, 1},
+     {"sqrt", "sqrt", 1, Family::elementwise, 1},
+     {"sqrt_", "sqrt", 1, Family::elementwise, 1},
+     {"rsqrt", "rsqrt", 1, Family::elementwise, 1},
+     {"reciprocal", "reciprocal", 1, Family::elementwise, 1},
+     {"lerp", "lerp", 3, Family::elementwise, 2},
+     {"lerp_", "lerp", 3, Family::elementwise, 2},
+     // Both factors may be one tensor, as of an optimiser's squares: at least that is read.
+     // Both factors may be one tensor, as of an optimiser's squares: one of them is read at least.
+     {"addcmul", "addcmul", 3, Family::elementwise, 2},
+     {"addcmul_", "addcmul", 3, Family::elementwise, 2},
      {"addcdiv", "addcdiv", 3, Family::elementwise},
      {"addcdiv_", "addcdiv", 3, Family::elementwise},
-     {"relu", "relu", 1, Family::elementwise},
-     {"relu_", "relu", 1, Family::elementwise},
-     {"clamp_min", "relu", 1, Family::elementwise},
-     {"clamp_min_", "relu", 1, Family::elementwise},
-     {"tanh", "tanh", 1, Family::elementwise},
-     {"gelu", "gelu", 5, Family::elementwise},
-     {"sigmoid", "sigmoid", 4, Family::elementwise},
-     {"silu", "sigmoid", 5, Family::elementwise},
-     {"exp", "exp", 1, Family::elementwise},
-     {"log", "log", 1, Family::elementwise},
-     {"copy_", "copy", 0, Family::elementwise},
+     {"relu", "relu", 1, Family::elementwise, 1},
+     {"relu_", "relu", 1, Family::elementwise, 1},
+     {"clamp_min", "relu", 1, Family::elementwise, 1},
+     {"clamp_min_", "relu", 1, Family::elementwise, 1},
+     {"tanh", "tanh", 1, Family::elementwise, 1},
+     {"gelu", "gelu", 5, Family::elementwise, 1},
+     {"sigmoid", "sigmoid", 4, Family::elementwise, 1},
+     {"silu", "sigmoid", 5, Family::elementwise, 1},
+     {"exp", "exp", 1, Family::elementwise, 1},
+     {"log", "log", 1, Family::elementwise, 1},
+     {"copy_", "copy", 0, Family::elementwise, 2},
      {"_softmax", "softmax", 5, Family::softmax},
      {"_log_softmax", "softmax", 5, Family::softmax},
      {"native_layer_norm", "ln", 8, Family::normalisation},
@@ -193,11 +196,11 @@ constexpr std::array<RowOperator, 50> kRowOperators = {
 
 // Reads every operand and writes a result as large as the largest, once.
 std::optional<OperatorWork> over_rows(const Call& call, const RowOperator& row) {
-  constexpr std::size_t kOperands = 3, kRank = 8;
+  constexpr std::size_t kRank = 8;
   const Type* type = call.type(0);
   Shape largest;
   double read = 0;
-  for (std::size_t index = 0; index < kOperands; ++index) {
+  for (std::size_t index = 0; index < row.operands; ++index) {
     const Shape shape = call.shape(index, 1, kRank);
     const Type* own = call.type(index);
     if (shape.empty()) continue;

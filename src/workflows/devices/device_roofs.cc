@@ -25,9 +25,10 @@ std::optional<double> part_of(std::optional<double> whole, double share) {
   return whole ? std::optional(share * *whole) : std::nullopt;
 }
 
+// A fit's coefficient beyond what the data sheet states is none either.
 void take_best(std::optional<MeasuredCeiling>& best, double per_second, const estimation::LatencyModel& model,
-               std::optional<double> least) {
-  if (model.quality.sites < kFewestSites || (least && per_second < *least)) return;
+               std::optional<double> least, std::optional<double> most) {
+  if (model.quality.sites < kFewestSites || (least && per_second < *least) || (most && per_second > *most)) return;
   if (per_second > 0 && (!best || per_second > best->per_second))
     best = MeasuredCeiling{per_second, model.kind + " " + model.type, model.quality.sites};
 }
@@ -43,8 +44,8 @@ void add_calibration(DeviceRoofs& out, const estimation::DeviceCalibration& cali
   if (const auto day = calibration.provenance.created.substr(0, 10); !day.empty()) out.calibration += ", " + day;
   for (const auto& model : calibration.latency) {
     const auto least_bytes = part_of(out.stated_bytes_per_s(), kMinOfBandwidth);
-    take_best(out.main, model.ceilings.bytes_per_s, model, least_bytes);
-    take_best(out.cached, model.ceilings.cached_bytes_per_s, model, least_bytes);
+    take_best(out.main, model.ceilings.bytes_per_s, model, least_bytes, out.stated_bytes_per_s());
+    take_best(out.cached, model.ceilings.cached_bytes_per_s, model, least_bytes, std::nullopt);
     const auto element = estimation::element_of(model.type);
     if (!is_product(model.kind) || !element) continue;
     // Variants of a type ("fp8_block") are families of a library that compute in the same element.
@@ -52,7 +53,8 @@ void add_calibration(DeviceRoofs& out, const estimation::DeviceCalibration& cali
     const auto type = estimation::registry_type(*element);
     auto& place = out.compute[{type, model.kind}];
     if (place.per_second > 0) best = place;
-    take_best(best, model.ceilings.flops_per_s, model, part_of(out.stated_flops_per_s(type), kMinOfPeak));
+    take_best(best, model.ceilings.flops_per_s, model, part_of(out.stated_flops_per_s(type), kMinOfPeak),
+              out.stated_flops_per_s(type));
     if (best) place = *best;
   }
   std::erase_if(out.compute, [](const auto& entry) { return entry.second.per_second <= 0; });

@@ -54,10 +54,13 @@ std::vector<analytics::advice::KernelRoof> roofs_of(const Json& gpu) {
   // What the roofline has no rate for may still be known to be near a limit.
   const std::size_t from_roofline = roofs.size();
   for (const Json& known : gpu["kernel_limits"]["kernels"].items()) {
-    const bool memory = known["limit"].text() == "memory";
-    if (!memory && known["limit"].text() != "compute") continue;
+    const auto bandwidth = known["bandwidth_ratio"].as_f64(), rate = known["peak_rate_ratio"].as_f64();
+    // Far from both the nearer one is still a limit of what is attainable.
+    const bool far = known["evidence_class"].text() == "far_from_both" && bandwidth && rate;
+    const bool memory = far ? *bandwidth >= *rate : known["limit"].text() == "memory";
+    if (!memory && !far && known["limit"].text() != "compute") continue;
     const auto time = known["time_ns"].as_f64();
-    const auto reached = known[memory ? "bandwidth_ratio" : "peak_rate_ratio"].as_f64();
+    const auto reached = memory ? bandwidth : rate;
     const std::string name(known["name"].text());
     const bool listed = std::any_of(roofs.begin(), roofs.begin() + static_cast<std::ptrdiff_t>(from_roofline),
                                     [&](const auto& roof) { return roof.name == name; });
@@ -87,7 +90,8 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, std::span<cons
                           std::string(one["title"].text()),
                           std::string(one["remedy"].text()),
                           one["class"].text() == "launch" || one["class"].text() == "cannot-tell",
-                          {one["gap_count"].as_i64().value_or(0), one["idle_ns"].as_f64().value_or(0)}});
+                          {one["gap_count"].as_i64().value_or(0), one["idle_ns"].as_f64().value_or(0)},
+                          one["outside"].as_bool().value_or(false)});
   if (const Json& slow = gpu["findings"]["slowing_kernels"]; slow.is_object()) {
     facts.late_to_early_ratio = slow["late_to_early_ratio"].as_f64().value_or(1);
     facts.slowing_excess_ns = slow["excess_ns"].as_f64().value_or(0);

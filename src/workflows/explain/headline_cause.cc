@@ -14,6 +14,7 @@ using core::Json;
 
 constexpr double kMatters = 0.15;        // of the span: what is named beside kernels of unknown limit (our own judgement)
 constexpr double kNamesLaunching = 0.3;  // of the launching time, for the part of it in gaps to be named (our own judgement)
+constexpr double kNamedBeside = 0.1;     // of the dispatch, for Python code to be named beside the framework (the same)
 constexpr double kOneDirection = 0.9;    // of the time of copies from and to the host: the other direction is not named
 constexpr double kLeads = 0.5;           // of the kernel time: a family of kernels that has it is what the device does
 
@@ -69,6 +70,22 @@ Json drained_cause(double idle_ns, double span_ns) {
                        {"span_share_ratio", idle_ns / span_ns}});
 }
 
+// Whether the host waits for the device between launches so often that no graph could contain them.
+bool reads_values(const Json& gpu, double dispatch_ns) {
+  constexpr double kSomeReads = 0.005;  // of the dispatch, as in the advice
+  double reading_ns = 0;
+  for (const Json& one : gpu["idle_causes"].items())
+    if (one["cause"].text() == "synchronous-copy" || one["cause"].text() == "synchronisation") reading_ns += idle_of(one);
+  return reading_ns > kSomeReads * dispatch_ns;
+}
+
+// No graph can contain them: they go first.
+Json after_reads(Json cause, const Json& gpu, double dispatch_ns) {
+  if (!reads_values(gpu, dispatch_ns)) return cause;
+  return cause.set("remedy", "first remove what waits for the device between the launches (.item(), .cpu(), synchronize), then " +
+                                 std::string(cause["remedy"].text()));
+}
+
 // Launching one by one costs in the call, in the framework and in the code between operators.
 Json launch_cause(const Json& gpu, double span_ns) {
   double dispatch_ns = 0;
@@ -88,7 +105,16 @@ Json launch_cause(const Json& gpu, double span_ns) {
   if (std::max(called_ns, dispatch_ns) < kNamesLaunching * share * span_ns)
     return cause_of("small-kernels", "kernels shorter than their launches", share);
   if (framework == nullptr || called_ns > dispatch_ns) return launch;
-  return idle_json(*framework, dispatch_ns, span_ns);
+  Json cause = idle_json(*framework, dispatch_ns, span_ns);
+  if (dispatch_ns - idle_of(*framework) >= kNamedBeside * dispatch_ns)
+    cause.set("title", "framework dispatch and Python code between launches");
+  return after_reads(std::move(cause), gpu, dispatch_ns);
+}
+
+Json host_cause(const Json& gpu, double span_ns) {
+  Json cause = largest_idle("host", gpu, span_ns);
+  const bool dispatch = cause["id"].text() == "framework" || cause["id"].text() == "python";
+  return dispatch ? after_reads(cause, gpu, cause["idle_ns"].as_f64().value_or(0)) : cause;
 }
 
 // The family that took most of the time of the kernels with this limit; any limit where it is empty.
@@ -174,7 +200,7 @@ Json headline_cause(std::string_view class_id, bool unknown_kernels, const Json&
   const auto share = [&](std::string_view key) { return gpu["bound"][key].as_f64().value_or(0); };
   if (unknown_kernels) return beside_unknown(gpu, span_ns);
   if (class_id == "warmup") return largest_idle("warmup", gpu, span_ns);
-  if (class_id == "host_waiting") return largest_idle("host", gpu, span_ns);
+  if (class_id == "host_waiting") return host_cause(gpu, span_ns);
   if (class_id == "launch_bound") return launch_cause(gpu, span_ns);
   if (class_id == "copy_bound") return copy_cause(gpu);
   if (class_id == "communication_bound") return communication_cause(straggler, share("communication_ratio"));

@@ -61,7 +61,8 @@ void add(std::vector<Json>& list, const analytics::gaps::NamedCause& cause, std:
                                {"title", cause.title},
                                {"remedy", cause.remedy},
                                {"gap_count", 0},
-                               {"idle_ns", time_ns}}));
+                               {"idle_ns", time_ns},
+                               {"outside", true}}));
 }
 
 }  // namespace
@@ -108,7 +109,7 @@ Json with_causes(const Json& causes, const std::vector<Json>& more) {
     if (same == all.end())
       all.push_back(one);
     else
-      same->set("idle_ns", (*same)["idle_ns"].as_f64().value_or(0) + one["idle_ns"].as_f64().value_or(0));
+      same->set("idle_ns", (*same)["idle_ns"].as_f64().value_or(0) + one["idle_ns"].as_f64().value_or(0)).set("outside", true);
   }
   const auto idle = [](const Json& one) { return one["idle_ns"].as_f64().value_or(0); };
   std::stable_sort(all.begin(), all.end(), [&](const Json& a, const Json& b) { return idle(a) > idle(b); });
