@@ -51,7 +51,7 @@ struct OptimizeOutcome {
   std::vector<OptimizePart> parts;  // of a proven winner with several changes
   core::Json trials = core::Json::array();
   core::Json space = core::Json::array();  // axes with their values, also those that do not apply, with the reason
-  std::size_t configurations = 0, tried = 0, failed = 0, out_of_tolerance = 0, resumed = 0, untried = 0;
+  std::size_t configurations = 0, tried = 0, failed = 0, out_of_tolerance = 0, out_of_slo = 0, resumed = 0, untried = 0;
   core::Json baseline;             // median_ns, start_ns, load_ns, rss_peak_bytes, batch, provider
   std::vector<std::string> files;  // written to the folder
   std::string inputs;              // what outputs were compared on, and what that says about accuracy

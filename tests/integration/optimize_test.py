@@ -92,6 +92,14 @@ class Search(OptimizeTest):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertGreater(float(ran.stdout.split()[1]), 0)
 
+    def test_every_objective_has_a_space_as_it_comes(self):
+        for objective in ('latency', 'throughput', 'memory'):
+            listed = self.aaco('optimize', 'mlp', '--for', objective, '--dry-run', '--json', '-o', self.folder / 'none')
+            if listed.code == 3 and 'ONNX Runtime' in listed.errors:
+                self.skipTest('skipped, no ONNX Runtime on this machine')
+            self.assertEqual(listed.code, 0, listed.errors)
+            self.assertGreater(listed.json()['configurations'], 100)
+
     def test_equal_configurations_keep_what_you_have(self):
         space = self.space('equal.yaml', [{'id': 'label', 'key': 'session_options.session.label', 'values': ['1', '2']}])
         outcome = self.search('equal', '--threads', 1, '--space', space, budget='6s')

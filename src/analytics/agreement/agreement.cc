@@ -58,6 +58,8 @@ Agreement AgreementAccount::result() const {
 
 std::string violation(const Agreement& agreement, const Tolerance& tolerance) {
   if (!agreement.mismatch.empty()) return agreement.mismatch;
+  if (agreement.elements == 0 && agreement.not_finite == 0)
+    return "no element of the baseline's outputs is a finite number: there is nothing to compare";
   if (agreement.not_finite > 0)
     return fmt::format("{} output elements are NaN or infinite", core::format_count(static_cast<double>(agreement.not_finite)));
   if (tolerance.kind == Tolerance::Kind::error)

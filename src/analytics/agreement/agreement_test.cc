@@ -34,6 +34,9 @@ TEST(Agreement, ErrorIsRelativeToTheRms) {
   EXPECT_DOUBLE_EQ(off.mean_error, 0.125);
   EXPECT_NEAR(off.max_error_ratio, 0.5 / 3.5355339, 1e-6);
 }
+TEST(Agreement, OutputsWithoutAFiniteNumberAreNoAgreement) {
+  EXPECT_THAT(violation(compare({kNan, kInfinity}, {kNan, 1}), {}), HasSubstr("nothing to compare"));
+}
 TEST(Agreement, ErrorAboveTheToleranceIsRefused) {
   EXPECT_THAT(violation(compare({1, 1}, {1, 1.01}), {}), HasSubstr("tolerance 0.001"));
   EXPECT_EQ(violation(compare({1, 1}, {1, 1.01}), {Tolerance::Kind::error, 0.02}), "");

@@ -52,6 +52,16 @@ void Edit::make_constant(TensorId id, Constant constant) {
   graph_.initializers.push_back({id, std::move(constant)});
 }
 
+// ONNX Runtime refuses two nodes of one name. Those that were there keep theirs.
+void Edit::name_apart() {
+  std::set<std::string> taken;
+  for (Node& node : graph_.nodes) {
+    if (node.name.empty()) continue;
+    const std::string name = node.name;
+    for (int i = 2; !taken.insert(node.name).second; ++i) node.name = name + "_" + std::to_string(i);
+  }
+}
+
 void Edit::finish() {
   std::vector<Node> nodes;
   for (std::size_t at = 0; at < graph_.nodes.size(); ++at) {
@@ -62,6 +72,7 @@ void Edit::finish() {
       std::move(found->second.begin(), found->second.end(), std::back_inserter(nodes));
   }
   graph_.nodes = std::move(nodes);
+  name_apart();
   std::set<std::int64_t> read = outputs_;
   for (Node& node : graph_.nodes) {
     for (TensorId& input : node.inputs) {

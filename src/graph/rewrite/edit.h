@@ -42,6 +42,8 @@ class Edit {
   void finish();
 
  private:
+  void name_apart();
+
   Graph& graph_;
   std::set<std::string> names_, captured_;
   std::set<std::int64_t> outputs_;

@@ -115,6 +115,7 @@ void count_trials(const std::vector<Trial>& trials, const Space& space, Optimize
   for (const Trial& trial : trials) {
     if (trial.outcome == "failed" || trial.outcome == "timed_out") ++outcome.failed;
     if (trial.outcome == "tolerance") ++outcome.out_of_tolerance;
+    if (trial.outcome == "slo") ++outcome.out_of_slo;
     if (trial.outcome == "offered" && (best == nullptr || effect(trial) < effect(*best))) best = &trial;
     outcome.trials.push(to_json(trial));
   }
@@ -216,6 +217,7 @@ core::Result<OptimizeOutcome> optimize(const OptimizeRequest& asked, const Servi
     outcome.files.insert(outcome.files.end(), files.begin(), files.end());
   }
   if (!services.stopping()) (void)core::remove_tree(core::join_path(request.folder, "models"));
+  if (!outcome.proven && !outcome.interrupted) AACO_TRY(set_aside(request.folder));
   AACO_TRY(core::write_file_atomic(core::join_path(request.folder, "result.json"), to_json(outcome, request).dump() + "\n"));
   AACO_TRY(store_session(made, outcome, services));
   return outcome;

@@ -36,6 +36,7 @@ Json to_json(const OptimizeOutcome& outcome, const OptimizeRequest& request) {
                                                     {"tried", outcome.tried},
                                                     {"failed", outcome.failed},
                                                     {"out_of_tolerance", outcome.out_of_tolerance},
+                                                    {"out_of_slo", outcome.out_of_slo},
                                                     {"resumed", outcome.resumed},
                                                     {"untried", outcome.untried}})}});
   if (outcome.proof) out.set("proof", to_json(*outcome.proof));

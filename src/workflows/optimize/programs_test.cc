@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "tests/support/source_dir.h"
 #include "workflows/optimize/artifacts.h"
+#include "workflows/optimize/winner.h"
 
 namespace aaco::workflows {
 namespace {
@@ -59,6 +60,21 @@ TEST(Programs, DefaultsSetNothing) {
   plain.provider = "CPUExecutionProvider";
   EXPECT_THAT(cpp_program(plain, pattern("run.cc.in")), Not(HasSubstr("SetIntraOpNumThreads")));
   EXPECT_THAT(python_program(plain, pattern("run.py.in")), Not(HasSubstr("add_session_config_entry")));
+}
+
+TEST(SetAside, OnlyFilesOfAnEarlierClaimAreMoved) {
+  const std::string folder = testing::TempDir() + "aaco_set_aside";
+  (void)core::remove_tree(folder);
+  ASSERT_TRUE(core::make_directories(folder));
+  const auto file = [&](const std::string& name) { return core::join_path(folder, name); };
+  ASSERT_TRUE(core::write_file_atomic(file("best.yaml"), "threads: 1\n"));
+  ASSERT_TRUE(set_aside(folder));
+  EXPECT_TRUE(core::exists(file("best.yaml"))) << "nobody claimed a gain here: it is somebody's own";
+  ASSERT_TRUE(core::write_file_atomic(file("result.json"), R"({"proven": true})"));
+  ASSERT_TRUE(set_aside(folder));
+  EXPECT_FALSE(core::exists(file("best.yaml")));
+  EXPECT_EQ(core::read_file(file("earlier/best.yaml")).value_or(""), "threads: 1\n");
+  (void)core::remove_tree(folder);
 }
 
 }  // namespace

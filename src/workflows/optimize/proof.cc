@@ -45,9 +45,16 @@ void conclude(const OptimizeRequest& request, OptimizeOutcome& outcome) {
     if (slow) outcome.summary += ", P99 latency " + core::format_duration(*proof->p99_ns) + " exceeds the SLO";
     outcome.recommendation = "keep what you have";
   } else {
-    outcome.summary = request.objective == "memory"   ? "none of the configurations tried needed less memory than the baseline"
-                      : request.objective == "energy" ? "none of the configurations tried needed less energy than the baseline"
-                                                      : "none of the configurations tried was faster than the baseline";
+    const bool some_out = outcome.failed + outcome.out_of_tolerance + outcome.out_of_slo > 0;
+    const bool all_out = outcome.tried > 0 && outcome.tried == outcome.failed + outcome.out_of_tolerance + outcome.out_of_slo;
+    const char* const gain = request.objective == "memory"   ? "needed less memory than the baseline"
+                             : request.objective == "energy" ? "needed less energy than the baseline"
+                                                             : "was faster than the baseline";
+    outcome.summary = all_out ? "none of the configurations tried can be used"
+                              : fmt::format("none of the configurations {} {}", some_out ? "that can be used" : "tried", gain);
+    if (some_out)
+      outcome.summary += fmt::format(": {} failed, {} out of tolerance, {} out of the SLO", outcome.failed,
+                                     outcome.out_of_tolerance, outcome.out_of_slo);
     outcome.recommendation = "keep what you have";
   }
 }

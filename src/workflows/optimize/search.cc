@@ -51,14 +51,14 @@ class Search {
  private:
   core::Status explore() {
     Exploration exploration(space_.sizes(), space_.candidates(), kSearchSeed);
-    for (const Trial& trial : journal_.earlier()) {
+    for (Trial trial : journal_.earlier()) {
       if (trial.configuration.size() != space_.axes.size()) continue;
-      report(exploration, trial);
-      result_.trials.push_back(trial);
       if (trial.outcome == "offered" && request_.accept) {
-        result_.trials.back().outcome = "ok";
-        result_.trials.back().reason.clear();
+        trial.outcome = "ok";
+        trial.reason.clear();
       }
+      report(exploration, trial);
+      result_.trials.push_back(std::move(trial));
     }
     const auto late = [&] {
       const bool few = result_.trials.size() < kMinTrials;
@@ -71,6 +71,7 @@ class Search {
       trial.configuration = *next;
       trial.values = space_.values(*next);
       AACO_TRY(bench_.measure(trial, times_.race_until_ns));
+      AACO_TRY(check_early(trial));
       AACO_TRY(journal_.add(trial));
       report(exploration, trial);
       result_.trials.push_back(std::move(trial));
@@ -85,8 +86,16 @@ class Search {
     return std::min(times_.race_until_ns, times_.end_ns - least_proof_ns(bench_.start_ns()));
   }
 
+  // Fewer bits alone that are faster and cannot be chosen are not tried in combinations: these would be refused as well.
+  core::Status check_early(Trial& trial) {
+    const bool alone = analytics::configsearch::changes(trial.configuration) == 1;
+    if (!alone || !trial.usable() || trial.log_effects.empty() || effect_of(trial) >= 0 || !bench_.changes_precision(trial))
+      return {};
+    return bench_.check_outputs(trial, times_.end_ns);
+  }
+
   static void report(Exploration& exploration, const Trial& trial) {
-    if (trial.log_effects.empty())
+    if (trial.log_effects.empty() || (!trial.usable() && analytics::configsearch::changes(trial.configuration) == 1))
       exploration.fail(trial.configuration);
     else
       exploration.add(trial.configuration, trial.log_effects.front());

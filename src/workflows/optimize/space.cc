@@ -15,7 +15,7 @@ namespace {
 using analytics::configsearch::Configuration;
 using core::ErrorCode;
 
-constexpr std::size_t kMaxConfigurations = 200'000;
+constexpr std::size_t kMaxConfigurations = 1'000'000;
 constexpr const char* kBaselineValue = "baseline";
 
 std::string resolved_number(const std::string& text, int cpus) {

@@ -181,6 +181,11 @@ core::Status TrialBench::measure(Trial& trial, std::int64_t deadline_ns) {
   return {};
 }
 
+bool TrialBench::changes_precision(const Trial& trial) const {
+  const auto configuration = space_->apply(trial.configuration, request_->base);
+  return configuration && workflows::changes_precision(*configuration);
+}
+
 core::Status TrialBench::check_outputs(Trial& trial, std::int64_t deadline_ns) {
   AACO_ASSIGN(RunRequest configuration, space_->apply(trial.configuration, request_->base));
   // Outputs of another batch are outputs of other inputs: they are compared at the baseline's.
@@ -199,7 +204,7 @@ core::Status TrialBench::check_outputs(Trial& trial, std::int64_t deadline_ns) {
   if (const std::string why = violation(*agreement, request_->tolerance); !why.empty()) {
     trial.outcome = "tolerance";
     trial.reason = why;
-  } else if (changes_precision(configuration) && request_->base.inputs.empty() && !request_->accept) {
+  } else if (workflows::changes_precision(configuration) && request_->base.inputs.empty() && !request_->accept) {
     trial.outcome = "offered";
     trial.reason = "changes precision, and accuracy on real data is unknown; give --input, or --accept to use it all the same";
   }

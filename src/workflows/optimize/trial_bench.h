@@ -25,6 +25,8 @@ class TrialBench {
   // One round in a fresh process of the configuration. What goes wrong with the configuration is the trial's outcome, not an
   // error. `deadline_ns`: of the monotonic clock; a trial that is not ready by then has timed out.
   core::Status measure(Trial& trial, std::int64_t deadline_ns);
+  // Whether the configuration computes with fewer bits.
+  [[nodiscard]] bool changes_precision(const Trial& trial) const;
   // Compares the outputs with the baseline's.
   core::Status check_outputs(Trial& trial, std::int64_t deadline_ns);
   // A new process for the baseline, so that what a process has by chance does not stay.

@@ -67,6 +67,21 @@ Json fix_shapes(const Winner& winner, RunRequest& baseline, RunRequest& best) {
 
 }  // namespace
 
+core::Status set_aside(const std::string& folder) {
+  const auto result = core::read_json_file(core::join_path(folder, "result.json"));
+  if (!result || !(*result)["proven"].as_bool().value_or(false)) return {};
+  const std::string earlier = core::join_path(folder, "earlier");
+  for (const char* name : {"best.yaml", "baseline.yaml", "run.py", "run.cc", "model.onnx", "model.onnx.data"}) {
+    const std::string path = core::join_path(folder, name);
+    if (!core::exists(path)) continue;
+    AACO_TRY(core::make_directories(earlier));
+    std::error_code error;
+    std::filesystem::rename(path, core::join_path(earlier, name), error);
+    if (error) return core::fail(core::ErrorCode::io, path + ": " + error.message(), "check permissions and free space");
+  }
+  return {};
+}
+
 core::Result<std::vector<std::string>> write_winner(const Winner& winner, const std::string& summary, const Services& services) {
   std::vector<std::string> files;
   const auto pattern = [&](const char* name) {

@@ -100,6 +100,7 @@ function energyText({ energy }: Attainable): string {
 // A session that was not profiled node by node.
 function PredictionSection({ report, id, title }: SectionProps) {
   const value = report.extra?.attainable;
+  if (value?.nodes?.length) return <Section id={id} title={title}><AttainableTable value={value} /></Section>;
   return value ? <Section id={id} title={title} lead={prose([wholeText(value), energyText(value), value.note ?? ''].filter(Boolean).join(' '))}>{null}</Section> : null;
 }
 

@@ -2,6 +2,7 @@ import { Confidence } from '../components/meter.tsx';
 import { interval, percent, prose, quantity } from '../format/quantity.ts';
 import { findMetric, metricTip, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
 
+const kAlmostAll = 0.95;
 const kEfficiency = 'hardware_efficiency'; // of the roofline, not a metric
 
 const relative = (metric: NamedMetric, of: (low: number, high: number) => number): number =>
@@ -24,6 +25,12 @@ function Whisker({ metric, reach }: { metric: NamedMetric; reach: number }) {
   );
 }
 
+// Kernels of unknown work are in no roofline: of how much of the time the tile speaks.
+function efficiencyOf(report: Report): string {
+  const known = findMetric(report, 'gpu.known_work_ratio', report.headline_of?.device)?.value;
+  return known === undefined || known >= kAlmostAll ? 'reached of the roofline' : `reached of the roofline, in ${percent(known)} of the kernel time`;
+}
+
 function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; reach: number }) {
   const { number, unit } = quantity(metric.value, metric.unit);
   return (
@@ -35,7 +42,7 @@ function Tile({ report, metric, reach }: { report: Report; metric: NamedMetric; 
         <span class="tile-interval">
           {metric.ci95
             ? <><span>{interval(metric.ci95[0], metric.ci95[1], metric.unit)}</span>{halfWidth(metric) <= 1 && <span class="quiet">{'\u00b1'}{'\u00a0'}{percent(halfWidth(metric))}</span>}</>
-            : metric.id === kEfficiency ? 'reached of the roofline' : report.session.kind === 'import' ? 'no CI (one trace)' : 'no CI'}
+            : metric.id === kEfficiency ? efficiencyOf(report) : report.session.kind === 'import' ? 'no CI (one trace)' : 'no CI'}
         </span>
       </dd>
     </div>
