@@ -54,6 +54,23 @@ TEST(CompareGraphs, NodesOfOneKernelAreFused) {
   const Graph after = Sketch().input("x").weight("w").node("FusedGemm", {"x", "w"}, "y", "com.microsoft").graph;
   EXPECT_THAT(fates(kGemmRelu, after), ElementsAre("fused", "fused"));
 }
+TEST(CompareGraphs, TransposesThatCancelAreRemoved) {
+  const Graph before = Sketch()
+                           .input("x")
+                           .node("Transpose", {"x"}, "t")
+                           .node("Relu", {"t"}, "r")
+                           .node("Transpose", {"r"}, "b")
+                           .node("Sigmoid", {"b"}, "y")
+                           .graph;
+  const Graph after = Sketch().input("x").node("Relu", {"x"}, "b").node("Sigmoid", {"b"}, "y").graph;
+  EXPECT_THAT(fates(before, after), ElementsAre("removed", "kept", "removed", "kept"));
+}
+TEST(CompareGraphs, ATransposeInAnAttributeIsFused) {
+  const Graph before = Sketch().input("x").weight("w").node("Transpose", {"x"}, "t").node("Gemm", {"t", "w"}, "y").graph;
+  Graph after = Sketch().input("x").weight("w").node("Gemm", {"x", "w"}, "y").graph;
+  after.nodes[0].attributes.push_back({"transA", std::int64_t{1}});
+  EXPECT_THAT(fates(before, after), ElementsAre("fused", "fused"));
+}
 TEST(CompareGraphs, AConvolutionThatAddsAnOperandComputesTheSum) {
   const Graph before = Sketch()
                            .input("x")

@@ -200,6 +200,19 @@ class Comparison {
     }
   }
 
+  static bool cancels(const Node& node) {
+    return moves(node) && (node.op_type == "Transpose" || node.op_type == "Cast" || node.op_type == "Reshape" ||
+                           node.op_type == "Squeeze" || node.op_type == "Unsqueeze");
+  }
+  // Whether the kernel is one of these nodes, another than `number`, with its attributes.
+  [[nodiscard]] bool is_as_before(const Node& after, const std::vector<std::size_t>& nodes, std::size_t number) const {
+    return std::any_of(nodes.begin(), nodes.end(), [&](std::size_t one) {
+      const Node& node = before_.nodes[one];
+      return one != number && node.op_type == after.op_type && node.domain == after.domain &&
+             node.attributes == after.attributes && node.inputs.size() == after.inputs.size();
+    });
+  }
+
   // A node with the same operator and inputs whose result is still there.
   [[nodiscard]] std::optional<std::size_t> twin_of(std::size_t number) const {
     const Node& node = before_.nodes[number];
@@ -231,6 +244,11 @@ class Comparison {
           }
           if (!result_lives && class_of(node) == graph::OperatorClass::host) {
             fate = {Fate::folded, std::nullopt};
+            continue;
+          }
+          // What only moved the values of an operator that is as it was: two that cancel, or one that was no change.
+          if (cancels(node) && is_as_before(after, made.nodes, number)) {
+            fate = {Fate::removed, std::nullopt};
             continue;
           }
           if (!result_lives && twin_of(number)) {

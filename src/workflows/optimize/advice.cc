@@ -20,11 +20,16 @@ using core::Json;
 
 std::string text_of(const Json& value) { return value.is_string() ? std::string(value.text()) : value.dump(-1); }
 
-// The measured change of an item against what was predicted. A saving of 10 % is a change of -10 %.
-void judge_item(const OptimizeOutcome& outcome, AdviceTrial& item) {
+// The measured change of an item against what was predicted, of the call time. A saving of 10 % is a change of -10 %.
+void judge_item(const OptimizeRequest& request, const OptimizeOutcome& outcome, AdviceTrial& item) {
   item.outcome = outcome.proven ? "proven" : "no proven gain";
   item.proof = outcome.proof;
-  if (!outcome.proof || !outcome.proof->interval || !item.predicted_high) return;
+  if (outcome.proof && !is_as_advised(outcome.space, item.axes, outcome.proof->configuration)) {
+    item.reason = fmt::format("no change of {} was chosen ({} out of tolerance{}): what was measured is another change",
+                              item.axes.front(), outcome.out_of_tolerance, outcome.offered ? ", others only offered" : "");
+    return;
+  }
+  if (!outcome.proof || !outcome.proof->interval || !item.predicted_high || request.objective != "latency") return;
   const double low = -outcome.proof->interval->high, high = -outcome.proof->interval->low;
   item.within_prediction = high >= item.predicted_low.value_or(0) && low <= *item.predicted_high;
 }
@@ -43,12 +48,20 @@ core::Status try_item(const OptimizeRequest& request, core::Nanoseconds budget, 
     return {};
   }
   AACO_TRY(outcome);
-  judge_item(*outcome, item);
+  judge_item(one, *outcome, item);
   if (outcome->proven) item.folder = one.folder;
   return {};
 }
 
 }  // namespace
+
+bool is_as_advised(const Json& space, const std::vector<std::string>& axes, const std::string& configuration) {
+  for (const std::string& axis : axes)
+    for (const Json& one : space.items())
+      if (one["axis"].text() == axis && one["values"].items().size() > 1)
+        return (" " + configuration).find(" " + axis + "=") != std::string::npos;
+  return true;
+}
 
 core::Result<std::map<std::string, std::vector<std::string>>> load_advice_axes(const std::string& path) {
   AACO_ASSIGN(const core::YamlNode root, core::YamlNode::load(path));

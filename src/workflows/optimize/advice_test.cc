@@ -57,5 +57,14 @@ TEST(AdviceAxes, ShippedFileIsReadAndABrokenOneRefused) {
   EXPECT_THAT(load_advice_axes(path).error().text(), HasSubstr("mapping"));
 }
 
+TEST(Advice, AnotherChangeIsNotTheAdvisedOne) {
+  const Json space =
+      parsed(R"([{"axis": "precision", "values": ["baseline", "int8_static"]}, {"axis": "threads", "values": ["baseline", "2"]},
+                                {"axis": "batch", "values": ["baseline"]}])");
+  EXPECT_TRUE(is_as_advised(space, {"precision", "threads"}, "precision=int8_static threads=2"));
+  EXPECT_FALSE(is_as_advised(space, {"precision", "threads"}, "threads=2"));
+  EXPECT_TRUE(is_as_advised(space, {"batch", "threads"}, "threads=2")) << "this search had no other batch";
+}
+
 }  // namespace
 }  // namespace aaco::workflows

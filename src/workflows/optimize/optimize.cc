@@ -12,6 +12,7 @@
 #include "graph/batch.h"
 #include "graph/rewrite.h"
 #include "hardware/usable_cpus.h"
+#include "workflows/optimize/advice.h"
 #include "workflows/optimize/artifacts.h"
 #include "workflows/optimize/decompose.h"
 #include "workflows/optimize/proof.h"
@@ -141,7 +142,9 @@ core::Status store_session(const Prepared& made, OptimizeOutcome& outcome, const
                              {"for", made.request.objective},
                              {"budget_ns", static_cast<long long>(made.request.budget.count())}});
   if (!made.request.advice_id.empty())
-    asked.set("advice", Json::object({{"session", made.request.advice_session}, {"id", made.request.advice_id}}));
+    asked.set("advice", Json::object({{"session", made.request.advice_session}, {"id", made.request.advice_id}})
+                            .set("as_advised", !outcome.proof || is_as_advised(outcome.space, made.request.axes,
+                                                                               outcome.proof->configuration)));
   AACO_ASSIGN(SessionDraft draft, SessionDraft::begin("optimize", made.request.tag, std::move(asked), services));
   AACO_TRY(draft.writer().write_json("metrics/optimize.json", to_json(outcome, made.request)));
   draft.manifest().outcome.model = made.plan.model_name;

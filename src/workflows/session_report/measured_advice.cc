@@ -17,6 +17,7 @@ core::Result<std::map<std::string, Json>> measured_advice(const std::string& ses
     if (entry.manifest.kind != "optimize") continue;
     const auto manifest = tracelake::read_manifest(entry.path);
     if (!manifest || manifest->request["advice"]["session"].text() != session_id) continue;
+    if (!manifest->request["advice"]["as_advised"].as_bool().value_or(true)) continue;  // another change was measured
     const auto document = core::read_json_file(core::join_path(entry.path, "metrics/optimize.json"));
     if (!document || !(*document)["proof"]["change_ratio"].is_number()) continue;
     const Json& proof = (*document)["proof"];
