@@ -73,6 +73,9 @@ core::Result<Against> resolve_against(const std::string& text, const Services& s
     std::vector<std::string> providers;
     if (const auto files = core::list_directory(core::join_path(services.paths.share, "data/support")))
       for (const std::string& file : *files) providers.push_back(file.substr(0, file.find('.')));
+    if (const auto registry = runner::Registry::load(services.paths))
+      for (const auto& [name, backend] : registry->backends())
+        if (!backend.ort_build.empty()) providers.push_back(name);
     return core::fail(
         ErrorCode::invalid_argument, "invalid value '" + text + "' for '--against'",
         "use a level (disabled, basic, extended, all), a libonnxruntime.so, a build fetched with scripts/bootstrap.sh, or a "

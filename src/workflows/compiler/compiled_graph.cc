@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/files.h"
+#include "core/numbers.h"
 #include "graph/onnx.h"
 #include "tracelake/lake.h"
 
@@ -40,7 +41,14 @@ core::Result<CompiledGraph> compile_graph(runner::ort::Runtime& runtime, const R
   runner::BackendOptions options = plan.backend;
   options.graph_level = level;
   options.optimized_model_path = core::join_path(folder, "optimized_" + level + ".onnx");
-  AACO_ASSIGN(const auto backend, runtime.open_model(plan.model_path, options));
+  const auto backend = runtime.open_model(plan.model_path, options);
+  if (!backend && backend.error().message.find("serialization failed") != std::string::npos) {
+    const auto room = core::free_space(folder);
+    return core::fail(core::ErrorCode::io, "ONNX Runtime could not write the optimised graph to " + folder,
+                      room ? fmt::format("check the folder: {} are free", core::format_bytes(static_cast<double>(*room)))
+                           : std::string("check the folder's free space and permissions"));
+  }
+  if (!backend) return tl::unexpected<core::Error>(backend.error());
   AACO_ASSIGN(graph::Graph after, graph::onnx::load(options.optimized_model_path));
   analytics::compiler::GraphDiff diff = analytics::compiler::compare_graphs(before, after);
   return CompiledGraph{level, std::move(after), std::move(diff)};

@@ -56,11 +56,11 @@ core::Status try_item(const OptimizeRequest& request, core::Nanoseconds budget, 
 }  // namespace
 
 bool is_as_advised(const Json& space, const std::vector<std::string>& axes, const std::string& configuration) {
-  for (const std::string& axis : axes)
-    for (const Json& one : space.items())
-      if (one["axis"].text() == axis && one["values"].items().size() > 1)
-        return (" " + configuration).find(" " + axis + "=") != std::string::npos;
-  return true;
+  if (axes.empty() || axes.front() != "precision") return true;
+  const bool searched = std::any_of(space.items().begin(), space.items().end(), [](const Json& one) {
+    return one["axis"].text() == "precision" && one["values"].items().size() > 1;
+  });
+  return !searched || (" " + configuration).find(" precision=") != std::string::npos;
 }
 
 core::Result<std::map<std::string, std::vector<std::string>>> load_advice_axes(const std::string& path) {

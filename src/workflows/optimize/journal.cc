@@ -1,6 +1,7 @@
 #include "workflows/optimize/journal.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,10 +49,27 @@ core::Result<std::vector<Trial>> read_journal(const std::string& text, const Jso
   return trials;
 }
 
+core::Result<core::FileDescriptor> hold(const std::string& folder) {
+  core::FileDescriptor held(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!held.valid()) return core::fail_errno(errno, folder);
+  if (::flock(held.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return core::fail(ErrorCode::conflict, "another search is at work in " + folder,
+                      "wait for it, or choose another folder with -o");
+  return held;
+}
+
+void remove_leftovers(const std::string& folder) {
+  if (const auto files = core::list_directory(folder))
+    for (const std::string& file : *files)
+      if (core::base_name(file).starts_with(".outputs")) (void)core::remove_tree(core::join_path(folder, core::base_name(file)));
+}
+
 }  // namespace
 
 core::Result<Journal> Journal::open(const std::string& folder, const Json& subject) {
   AACO_TRY(core::make_directories(folder));
+  AACO_ASSIGN(core::FileDescriptor held, hold(folder));
+  remove_leftovers(folder);
   const std::string path = core::join_path(folder, "journal.jsonl");
   std::vector<Trial> earlier;
   std::string whole;
@@ -65,7 +83,7 @@ core::Result<Journal> Journal::open(const std::string& folder, const Json& subje
   }
   core::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!file.valid()) return core::fail_errno(errno, path);
-  Journal journal(std::move(file), path);
+  Journal journal(std::move(held), std::move(file), path);
   journal.earlier_ = std::move(earlier);
   if (whole.empty()) AACO_TRY(append_line(journal.file_, path, Json::object({{"schema_version", 1}, {"subject", subject}})));
   return journal;

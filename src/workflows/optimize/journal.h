@@ -14,14 +14,16 @@ namespace aaco::workflows {
 // Lines are synced as they are written; a torn last line is ignored.
 class Journal {
  public:
-  // Opens the journal of `folder`, which is created. Fails with conflict if the folder has trials of another subject.
+  // Opens the journal of `folder`, which is created, and holds the folder as long as this is there. Fails with conflict if the
+  // folder has trials of another subject or another search is at work in it. What a killed search left is removed.
   static core::Result<Journal> open(const std::string& folder, const core::Json& subject);
   core::Status add(const Trial& trial);
   [[nodiscard]] const std::vector<Trial>& earlier() const { return earlier_; }  // of the search that is resumed
 
  private:
-  Journal(core::FileDescriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
-  core::FileDescriptor file_;
+  Journal(core::FileDescriptor held, core::FileDescriptor file, std::string path)
+      : held_(std::move(held)), file_(std::move(file)), path_(std::move(path)) {}
+  core::FileDescriptor held_, file_;
   std::string path_;
   std::vector<Trial> earlier_;
 };

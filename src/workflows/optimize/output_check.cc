@@ -85,6 +85,23 @@ std::string reference_file(const std::string& folder, std::uint64_t seed) {
   return core::join_path(folder, "reference_" + std::to_string(seed));
 }
 
+// Of a model with random operators every configuration would be out of tolerance, and none would say why.
+core::Status agrees_with_itself(TrialProcess& baseline, const OptimizeRequest& request, const std::string& folder,
+                                std::uint64_t seed) {
+  const std::string file = core::join_path(folder, "again");
+  AACO_TRY(baseline.write_outputs(seed, file, kOutputTimeoutNs));
+  AACO_ASSIGN(const auto first, read_model_outputs(reference_file(folder, seed)));
+  AACO_ASSIGN(const auto again, read_model_outputs(file));
+  AgreementAccount account;
+  AACO_TRY(compare_outputs(first, again, account));
+  const auto agreement = account.result();
+  if (agreement.elements == 0) return {};
+  if (const std::string why = violation(agreement, request.tolerance); !why.empty())
+    return core::fail(core::ErrorCode::unsupported, "the model disagrees with itself on the same input: " + why,
+                      "configurations of a model with random operators cannot be compared; give its random operators a seed");
+  return {};
+}
+
 }  // namespace
 
 core::Result<OutputCheck> OutputCheck::record(TrialProcess& baseline, const OptimizeRequest& request, const std::string& folder) {
@@ -94,6 +111,7 @@ core::Result<OutputCheck> OutputCheck::record(TrialProcess& baseline, const Opti
   for (std::int64_t i = 0; i < request.check_inputs; ++i) seeds.push_back(kFirstCheckSeed + static_cast<std::uint64_t>(i));
   for (const std::uint64_t seed : seeds)
     AACO_TRY(baseline.write_outputs(seed, reference_file(scratch.path(), seed), kOutputTimeoutNs));
+  if (!seeds.empty()) AACO_TRY(agrees_with_itself(baseline, request, scratch.path(), seeds.front()));
   return OutputCheck(std::move(scratch), std::move(seeds));
 }
 

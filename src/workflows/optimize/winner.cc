@@ -91,6 +91,9 @@ core::Result<std::vector<std::string>> write_winner(const Winner& winner, const 
   AACO_ASSIGN(const std::string cpp, pattern("run.cc.in"));
   const std::string& folder = winner.request.folder;
   RunRequest best = winner.configuration, baseline = winner.request.base;
+  // The files are used from any folder.
+  for (RunRequest* one : {&best, &baseline})
+    for (auto& [name, path] : one->inputs) path = std::filesystem::absolute(path).lexically_normal().string();
   best.rewrites.clear();
   const bool rewritten = !winner.run_file.empty();
   AACO_ASSIGN(best.model,
