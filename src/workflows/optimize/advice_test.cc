@@ -63,7 +63,8 @@ TEST(Advice, AnotherChangeIsNotTheAdvisedOne) {
                                 {"axis": "batch", "values": ["baseline"]}])");
   EXPECT_TRUE(is_as_advised(space, {"precision", "threads"}, "precision=int8_static threads=2"));
   EXPECT_FALSE(is_as_advised(space, {"precision", "threads"}, "threads=2"));
-  EXPECT_TRUE(is_as_advised(space, {"batch", "threads"}, "threads=2")) << "this search had no other batch";
+  EXPECT_TRUE(is_as_advised(space, {"batch", "threads"}, "threads=2"));
+  EXPECT_TRUE(is_as_advised(parsed("[]"), {"precision", "threads"}, "threads=2")) << "this search had no fewer bits";
 }
 
 }  // namespace
