@@ -35,6 +35,15 @@ struct RankCondition {
   bool per_channel = false;                // one value per channel: [C, 1, 1] or [1, C, 1, 1]
   bool or_scalar = false;                  // or rank 0
 };
+// What an operand or an attribute of a step has to be. One that the node does not have is as required.
+struct ValueCondition {
+  std::string step;
+  std::optional<std::size_t> operand;  // a constant; one of `values` where it has some and its value is known
+  std::string attribute;               // otherwise: one of `values` or `words`
+  std::vector<double> values;
+  std::vector<std::string> words;
+  bool last_axis = false;  // of an attribute that is an axis, or a list of one: the last axis of the step's first operand
+};
 struct FusionPattern {
   std::string name;
   std::vector<FusionStep> steps;  // the last one's result is the pattern's
@@ -43,6 +52,7 @@ struct FusionPattern {
   std::set<ElementType> types;  // of the pattern's result; empty: any
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> opsets;  // domain -> first and last version
   std::vector<RankCondition> ranks;
+  std::vector<ValueCondition> values;
 };
 struct FusionRules {
   std::string backend;

@@ -1,6 +1,10 @@
 #include "graph/near_miss.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include "core/strings.h"
 #include "graph/fuse/matcher.h"
@@ -128,6 +132,87 @@ class Finder {
     }
     for (const RankCondition& condition : pattern.ranks)
       if (unmet_rank(condition, match, miss)) return;
+    for (const ValueCondition& condition : pattern.values)
+      if (unmet_value(condition, match, miss)) return;
+  }
+
+  bool unmet_value(const ValueCondition& condition, const LooseMatch& match, NearMiss& miss) const {
+    const auto step = match.steps.find(condition.step);
+    if (step == match.steps.end()) return false;
+    const Node& node = graph_.nodes[step->second];
+    if (condition.operand) return unmet_operand(condition, node, step->second, miss);
+    const AttributeValue* const value = node.attribute(condition.attribute);
+    if (value == nullptr) return false;
+    if (condition.last_axis) return unmet_axis(condition, *value, node, step->second, miss);
+    const auto* const word = std::get_if<std::string>(value);
+    const auto* const whole = std::get_if<std::int64_t>(value);
+    const bool known = word != nullptr ? std::find(condition.words.begin(), condition.words.end(), *word) != condition.words.end()
+                       : whole != nullptr ? is_among(static_cast<double>(*whole), condition.values)
+                                          : true;
+    if (known) return false;
+    miss.reason = "attribute_not_covered";
+    miss.condition = "attribute " + condition.attribute + " of " + quoted(graph_, step->second) + " is " +
+                     (word != nullptr ? *word : std::to_string(*whole)) + "; the pattern requires " + allowed(condition);
+    return true;
+  }
+
+  bool unmet_operand(const ValueCondition& condition, const Node& node, std::size_t number, NearMiss& miss) const {
+    const std::size_t at = *condition.operand;
+    if (at >= node.inputs.size() || !node.inputs[at].valid()) return false;
+    TensorId id = node.inputs[at];
+    if (!links_.constant[index_of(id)] && at == 1 && links_.constant[index_of(node.inputs[0])]) id = node.inputs[0];
+    const std::string what = "operand '" + graph_.tensor(id).name + "' of " + quoted(graph_, number);
+    if (!links_.constant[index_of(id)]) {
+      miss.reason = "operand_not_constant";
+      miss.condition = what + " is " +
+                       (links_.producer[index_of(id)] < 0 ? std::string("an input of the graph") : std::string("computed")) +
+                       "; the pattern requires a constant";
+      return true;
+    }
+    const auto value = scalar_value(id);
+    if (!value || condition.values.empty() || is_among(*value, condition.values)) return false;
+    miss.reason = "value_not_covered";
+    miss.condition = fmt::format("{} is {:.6g}; the pattern requires {}", what, *value, allowed(condition));
+    return true;
+  }
+
+  bool unmet_axis(const ValueCondition& condition, const AttributeValue& value, const Node& node, std::size_t number,
+                  NearMiss& miss) const {
+    std::optional<std::int64_t> axis;
+    if (const auto* one = std::get_if<std::int64_t>(&value)) axis = *one;
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value); list != nullptr && list->size() == 1)
+      axis = list->front();
+    const auto& shape = node.inputs.empty() || !node.inputs[0].valid() ? std::nullopt : graph_.tensor(node.inputs[0]).shape;
+    if (!axis || *axis == -1 || !shape || *axis == static_cast<std::int64_t>(shape->size()) - 1) return false;
+    miss.reason = "attribute_not_covered";
+    miss.condition = fmt::format("attribute {} of {} is {}; the pattern requires the last axis", condition.attribute,
+                                 quoted(graph_, number), *axis);
+    return true;
+  }
+
+  static bool is_among(double value, const std::vector<double>& values) {
+    constexpr double kSame = 1e-3;
+    return std::any_of(values.begin(), values.end(),
+                       [&](double one) { return std::abs(value - one) <= kSame * std::max(1e-6, std::abs(one)); });
+  }
+
+  static std::string allowed(const ValueCondition& condition) {
+    std::vector<std::string> texts = condition.words;
+    for (const double value : condition.values) texts.push_back(fmt::format("{:.6g}", value));
+    return core::join(texts, " or ");
+  }
+
+  // Of a float constant of one element whose content is known.
+  [[nodiscard]] std::optional<double> scalar_value(TensorId id) const {
+    const TensorDescriptor& tensor = graph_.tensor(id);
+    if (tensor.type != ElementType::float32 || !tensor.shape || element_count(*tensor.shape) != 1) return std::nullopt;
+    for (const Initializer& one : graph_.initializers)
+      if (one.tensor == id && one.constant.data.size() == sizeof(float)) {
+        float value = 0;
+        std::memcpy(&value, one.constant.data.data(), sizeof value);
+        return static_cast<double>(value);
+      }
+    return std::nullopt;
   }
 
   bool unmet_rank(const RankCondition& condition, const LooseMatch& match, NearMiss& miss) const {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "core/files.h"
 #include "tests/support/source_dir.h"
 
@@ -119,6 +121,39 @@ TEST(NearMiss, ConditionsOfThePattern) {
   EXPECT_EQ(reason_of(graph, "    opsets: {ai.onnx: [18, 20]}\n"), "opset_not_covered");
   EXPECT_EQ(reason_of(graph, "    ranks: [{step: gemm, operand: 0, in: [3]}]\n"), "shape_not_covered");
   EXPECT_EQ(reason_of(graph, "    types: [float32]\n    opsets: {ai.onnx: [7, 20]}\n"), "");
+}
+TEST(NearMiss, AttributesOfAnotherValue) {
+  Chain chain({});
+  const std::string mode = "    values: [{step: gemm, attribute: mode, in: [plain, 2]}]\n";
+  EXPECT_EQ(reason_of(chain.graph, mode), "") << "it does not have the attribute";
+  chain.graph.nodes[0].attributes = {{"mode", std::string("reflect")}};
+  EXPECT_EQ(reason_of(chain.graph, mode), "attribute_not_covered");
+  chain.graph.nodes[0].attributes = {{"mode", std::int64_t{2}}};
+  EXPECT_EQ(reason_of(chain.graph, mode), "");
+}
+TEST(NearMiss, AnAxisThatIsNotTheLast) {
+  Chain chain({});
+  const std::string last = "    values: [{step: act, attribute: axes, last_axis: true}]\n";
+  for (const std::int64_t axis : {-1, 1}) {
+    chain.graph.nodes[1].attributes = {{"axes", std::vector<std::int64_t>{axis}}};
+    EXPECT_EQ(reason_of(chain.graph, last), "") << axis;
+  }
+  chain.graph.nodes[1].attributes = {{"axes", std::vector<std::int64_t>{0}}};
+  EXPECT_EQ(reason_of(chain.graph, last), "attribute_not_covered");
+}
+TEST(NearMiss, ConstantsOfAnotherValue) {
+  Chain chain({});
+  const std::string one = "    values: [{step: act, operand: 1, in: [1]}]\n";
+  EXPECT_EQ(reason_of(chain.graph, one), "") << "it does not have the operand";
+  const TensorId limit = chain.graph.add_tensor({"limit", ElementType::float32, Shape{}});
+  chain.graph.nodes[1].inputs.push_back(limit);
+  EXPECT_EQ(reason_of(chain.graph, one), "operand_not_constant");
+  for (const float value : {1.0F, 1.5F}) {
+    std::vector<std::byte> bytes(sizeof value);
+    std::memcpy(bytes.data(), &value, sizeof value);
+    chain.graph.initializers = {chain.graph.initializers.front(), {limit, {bytes, std::nullopt}}};
+    EXPECT_EQ(reason_of(chain.graph, one), value == 1.0F ? "" : "value_not_covered");
+  }
 }
 TEST(NearMiss, OperandsOfAnotherShape) {
   Graph graph;

@@ -75,6 +75,31 @@ core::Result<RankCondition> read_rank(const YamlNode& node, const std::set<std::
   return condition;
 }
 
+core::Result<ValueCondition> read_value(const YamlNode& node, const std::set<std::string>& known) {
+  AACO_TRY(node.only_keys({"step", "operand", "attribute", "in", "last_axis"}));
+  ValueCondition condition;
+  AACO_ASSIGN(condition.step, node.require_string("step"));
+  if (!known.contains(condition.step)) return node.error("unknown step '" + condition.step + "'");
+  AACO_ASSIGN(const auto operand, node.optional_i64("operand"));
+  AACO_ASSIGN(const auto attribute, node.optional_string("attribute"));
+  if (operand.has_value() == attribute.has_value()) return node.error("expected either 'operand' or 'attribute'");
+  if (operand && *operand < 0) return node.error("operand must be at least 0");
+  if (operand) condition.operand = static_cast<std::size_t>(*operand);
+  condition.attribute = attribute.value_or("");
+  AACO_ASSIGN(const auto last, node.optional_bool("last_axis"));
+  condition.last_axis = last.value_or(false);
+  if (const YamlNode* in = node.find("in"))
+    for (const YamlNode& item : in->items()) {
+      if (const auto number = item.as_f64())
+        condition.values.push_back(*number);
+      else
+        condition.words.push_back(item.scalar());
+    }
+  if (attribute && !condition.last_axis && condition.values.empty() && condition.words.empty())
+    return node.error("an attribute requires 'in' or 'last_axis'");
+  return condition;
+}
+
 // What a pattern requires besides its steps.
 core::Status read_conditions(const YamlNode& node, const std::set<std::string>& known, FusionPattern& pattern) {
   AACO_ASSIGN(const auto level, node.optional_string("level"));
@@ -92,11 +117,16 @@ core::Status read_conditions(const YamlNode& node, const std::set<std::string>& 
       AACO_ASSIGN(RankCondition condition, read_rank(item, known));
       pattern.ranks.push_back(std::move(condition));
     }
+  if (const YamlNode* values = node.find("values"))
+    for (const YamlNode& item : values->items()) {
+      AACO_ASSIGN(ValueCondition condition, read_value(item, known));
+      pattern.values.push_back(std::move(condition));
+    }
   return {};
 }
 
 core::Result<FusionPattern> read_pattern(const YamlNode& node) {
-  AACO_TRY(node.only_keys({"name", "steps", "level", "types", "opsets", "ranks"}));
+  AACO_TRY(node.only_keys({"name", "steps", "level", "types", "opsets", "ranks", "values"}));
   FusionPattern pattern;
   AACO_ASSIGN(pattern.name, node.require_string("name"));
   AACO_ASSIGN(const YamlNode* steps, node.require("steps"));
