@@ -6,7 +6,7 @@
 namespace aaco::analytics::advice {
 namespace {
 
-constexpr double kMostKnown = 0.5;  // our own judgement
+constexpr double kMinKnown = 0.5;  // our own judgement
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::vector<GpuKernel> gpu_kernels(std::span<const trace::KernelGroupRow> rows, 
   // The other executions are of the same code, and of work like it where most is known.
   const auto of_all = [&](const GpuKernel& kernel) {
     const double known = known_ns[kernel.name];
-    return known >= kMostKnown * kernel.sum_ns ? std::max(1.0, kernel.sum_ns / known) : 1;
+    return known >= kMinKnown * kernel.sum_ns ? std::max(1.0, kernel.sum_ns / known) : 1;
   };
   for (const KernelRoof& roof : roofs) {
     const auto found = kernels.find(roof.name);

@@ -113,7 +113,7 @@ TEST_F(NamedGapTest, ShortCallsFarApartAreNotTheTimeBetween) {
   launch(60.9, 60.95);
   EXPECT_EQ(cause(), "python");
 }
-TEST_F(NamedGapTest, AValueInTheHostsMemoryIsNoCopy) {
+TEST_F(NamedGapTest, AValueInTheHostsMemoryCopiesNothing) {
   for (int i = 0; i < 9; ++i) call("cpu_op", "aten::item", 1.1 + i, 1.9 + i);
   launch(10.9, 10.95);
   EXPECT_EQ(cause(), "framework");
@@ -124,7 +124,7 @@ TEST_F(NamedGapTest, AValueOfTheDeviceIsACopy) {
   launch(10.9, 10.95);
   EXPECT_EQ(cause(), "synchronous-copy");
 }
-TEST_F(NamedGapTest, ALongCopyBeforeTheGapIsNoLaunch) {
+TEST_F(NamedGapTest, ALongCopyBeforeTheGapBlocksLikeACopy) {
   launch(10.9, 10.95).call("cuda_runtime", "cudaMemcpyAsync", 0.2, 10.5);
   EXPECT_EQ(cause(), "synchronous-copy");
 }
