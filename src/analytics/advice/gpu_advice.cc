@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analytics/advice/copy_mix.h"
+#include "analytics/advice/small_kernels.h"
 #include "analytics/gap_causes.h"
 #include "core/numbers.h"
 #include "core/strings.h"
@@ -17,7 +18,6 @@ namespace aaco::analytics::advice {
 namespace {
 
 constexpr double kFewestSmallKernels = 10;  // below which fusing is no advice
-constexpr double kMicrokernelNs = 10'000;   // a kernel shorter than this costs less than launching it (trace_time.h)
 constexpr double kDominates = 0.3;          // of the whole: launching takes as much as anything else (our own judgement)
 constexpr double kReplayGapNs = 1'500;      // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
 // Waits for values, of the kernels or of the time between: with the first no graph of the whole step is possible, with the second
@@ -275,21 +275,6 @@ class Adviser {
         "Collectives run while no compute kernel is running.", facts_.exposed_collective_ns, kLikely, kChange,
         fmt::format("{} of exposed collectives; {}", share(facts_.exposed_collective_ns, facts_),
                     span_then(facts_.exposed_collective_ns, facts_)));
-  }
-
-  static bool is_small(const GpuKernel& kernel) { return kernel.count > 0 && kernel.sum_ns / kernel.count < kMicrokernelNs; }
-  // What a library puts around its own kernels, where no compiler reaches.
-  static bool is_of_library(const GpuKernel& kernel) {
-    constexpr std::array<std::string_view, 5> kParts = {"nchwTo", "nhwcTo", "batched_transpose", "SubTensor", "splitKreduce"};
-    return std::any_of(kParts.begin(), kParts.end(),
-                       [&](std::string_view part) { return kernel.name.find(part) != std::string::npos; });
-  }
-
-  static bool is_fused(const GpuKernel& kernel) {
-    constexpr std::array<std::string_view, 6> kFusible = {"elementwise", "normalisation",  "softmax",
-                                                          "reduction",   "copy_transpose", "optimiser"};
-    return is_small(kernel) && !is_of_library(kernel) &&
-           std::find(kFusible.begin(), kFusible.end(), kernel.family) != kFusible.end();
   }
 
   void small_kernels() {

@@ -161,17 +161,6 @@ TEST(DynamicInt8, ProductsOfOneInputShareItsConversion) {
   EXPECT_EQ(std::count(operators.begin(), operators.end(), "MatMul"), 0);
   EXPECT_EQ(made.graph.initializers.size(), 4U);  // the float weights are gone
 }
-TEST(DynamicInt8, NodesOfProductsInARowHaveNamesOfTheirOwn) {
-  Made made;
-  made.matrix("v");
-  made.weight("w", {32, 64}, std::vector<float>(32 * 64, 1));
-  made.tensor("a", Shape{4, 32});
-  made.node("MatMul", {"x", "v"}, "a");
-  made.node("MatMul", {"a", "w"}, "y");
-  EXPECT_EQ(apply_pass(made.graph, "int8_dynamic")->nodes, 2);
-  std::set<std::string> names;
-  for (const Node& one : made.graph.nodes) EXPECT_TRUE(names.insert(one.name).second) << one.name;
-}
 TEST(DynamicInt8, ScalesEachColumnByItself) {
   for (const bool turned : {false, true}) {
     Made made;

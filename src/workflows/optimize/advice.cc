@@ -10,6 +10,7 @@
 #include "core/yaml.h"
 #include "tracelake/bundle.h"
 #include "workflows/explain.h"
+#include "workflows/optimize/as_advised.h"
 #include "workflows/run_config.h"
 
 namespace aaco::workflows {
@@ -54,14 +55,6 @@ core::Status try_item(const OptimizeRequest& request, core::Nanoseconds budget, 
 }
 
 }  // namespace
-
-bool is_as_advised(const Json& space, const std::vector<std::string>& axes, const std::string& configuration) {
-  if (axes.empty() || axes.front() != "precision") return true;
-  const bool searched = std::any_of(space.items().begin(), space.items().end(), [](const Json& one) {
-    return one["axis"].text() == "precision" && one["values"].items().size() > 1;
-  });
-  return !searched || (" " + configuration).find(" precision=") != std::string::npos;
-}
 
 core::Result<std::map<std::string, std::vector<std::string>>> load_advice_axes(const std::string& path) {
   AACO_ASSIGN(const core::YamlNode root, core::YamlNode::load(path));

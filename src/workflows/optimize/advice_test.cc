@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/files.h"
+#include "workflows/optimize/as_advised.h"
 
 namespace aaco::workflows {
 namespace {
