@@ -15,7 +15,8 @@ namespace aaco::workflows {
 class Journal {
  public:
   // Opens the journal of `folder`, which is created, and holds the folder as long as this is there. Fails with conflict if the
-  // folder has trials of another subject or another search is at work in it. What a killed search left is removed.
+  // folder has trials of another subject or another search is at work in it (not seen on a file system without flock). What a
+  // killed search left is removed.
   static core::Result<Journal> open(const std::string& folder, const core::Json& subject);
   core::Status add(const Trial& trial);
   [[nodiscard]] const std::vector<Trial>& earlier() const { return earlier_; }  // of the search that is resumed

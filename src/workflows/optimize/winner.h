@@ -22,10 +22,11 @@ struct Winner {
   std::int64_t batch = 1;
 };
 
-// Writes best.yaml, baseline.yaml, run.py, run.cc and the model, if it is one file of a reasonable size; answers the files'
-// names. `summary`: of the search, as a comment.
 // The files of an earlier search's winner go into the folder "earlier": the result beside them no longer claims their gain.
 core::Status set_aside(const std::string& folder);
+
+// Writes best.yaml, baseline.yaml, run.py, run.cc and the model, if it is one file of a reasonable size; answers the files'
+// names. `summary`: of the search, as a comment.
 core::Result<std::vector<std::string>> write_winner(const Winner& winner, const std::string& summary, const Services& services);
 
 }  // namespace aaco::workflows
