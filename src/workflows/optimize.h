@@ -80,7 +80,7 @@ struct AdviceTrial {
   std::vector<std::string> axes;                                         // that try it; empty: none does
   std::optional<double> predicted_ratio, predicted_low, predicted_high;  // saving of the call time
   std::string outcome;                                                   // proven, no proven gain, not tried
-  std::string reason;                                                    // why it was not tried, or is another change than advised
+  std::string reason;  // why it was not tried, or is another change than advised
   std::optional<OptimizeProof> proof;
   std::optional<bool> within_prediction;  // the proved interval meets the predicted one; of another change than advised: empty
   std::string folder;                     // with best.yaml, of a proven one

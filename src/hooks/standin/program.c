@@ -135,7 +135,8 @@ static void cuda13(long count) {
     name(NULL, &functions[i], NULL, text, 0, NULL, NULL, NULL, NULL, NULL);
   }
   void* kernel = NULL;
-  CHECK(((int (*)(void**, const void*))find("libcudart.so.13", "__cudaGetKernel"))(&kernel, &functions[kKernels - 1]) == 0 && kernel);
+  CHECK(((int (*)(void**, const void*))find("libcudart.so.13", "__cudaGetKernel"))(&kernel, &functions[kKernels - 1]) == 0 &&
+        kernel);
   const launch_t start = (launch_t)find("libcudart.so.13", "__cudaLaunchKernel");
   for (long i = 0; i < count; ++i) CHECK(start(kernel, kGrid, kBlock, NULL, 0, NULL) == 0);
 }
