@@ -23,7 +23,10 @@ import sys
 
 PRIOR = {"products": 1.25, "experts": 1.4, "attention": 1.3, "exchange": 1.5, "messages": 5, "kernels": 3, "step": 1, "sequences": 1,
          "prefill_attention": 1.5}
+# A first token comes after its own prompt, whole: with that coefficient free the fit took half of a prompt and twelve steps
+# (docs/results.md).
 FIRST_PRIOR = {"prompt": 1, "queue": 0.5, "step": 2, "constant": 2, "kernels": 1.5}
+FIRST_KEPT = 1  # coefficients from the start that stay as in the prior
 DRAW = 0.3  # of squared logarithms, where a model's rows weigh 100 together
 LINEAR_BEYOND = 0.15
 KEPT_TTFT_MS = 15000  # above, requests waited for memory: not a time to first token
@@ -88,7 +91,7 @@ class Point:
     def first_terms(self, coefficients):
         prompt = sum(a * b for a, b in zip(coefficients, self.prompt))
         step = sum(a * b for a, b in zip(coefficients, self.terms))
-        return [prompt, prompt * (math.sqrt(self.running) - 1), step, 0.01, self.kernels]
+        return [prompt, prompt * (math.sqrt(self.running) - 1), step * (1 - 1 / self.running), 0.01, self.kernels]
 
 
 def solve(matrix, values):
@@ -104,8 +107,8 @@ def solve(matrix, values):
     return [rows[i][n] / rows[i][i] for i in range(n)]
 
 
-def fit(samples, prior):
-    """Coefficients of samples (model, terms, seconds): Gauss-Newton in logarithms."""
+def fit(samples, prior, kept=0):
+    """Coefficients of samples (model, terms, seconds): Gauss-Newton in logarithms. The first `kept` stay as in the prior."""
     start = [math.log(value) for value in prior]
     at, n = start[:], len(start)
     counts = {}
@@ -126,6 +129,10 @@ def fit(samples, prior):
                 row, factor = matrix[i], weight * one
                 for j, other in enumerate(share):
                     row[j] += factor * other
+        for i in range(kept):
+            gradient[i] = 0
+            for j in range(n):
+                matrix[i][j] = matrix[j][i] = float(i == j)
         step = solve(matrix, gradient)
         most = max(abs(value) for value in step)
         at = [a + b * min(1, 0.5 / most) for a, b in zip(at, step)]
@@ -151,47 +158,24 @@ def quantiles(pairs, models):
     return min(low, -0.02) * (1 + 1 / models), max(high, 0.02) * (1 + 1 / models)
 
 
-def held_residuals(samples, prior):
+def held_residuals(samples, prior, kept=0):
     """(residual, weight) of every model by a fit without it."""
     models, out = sorted({model for model, _, _ in samples}), []
     for held in models:
-        coefficients = fit([one for one in samples if one[0] != held], prior)
+        coefficients = fit([one for one in samples if one[0] != held], prior, kept)
         mine = [one for one in samples if one[0] == held]
         out += [(value, 1 / len(mine)) for value in residuals(mine, coefficients)]
     return out
 
 
-def stack_ratios(points, samples, coefficients):
-    """Measured over fitted by stack, drawn towards 1 by one model more than there are."""
-    groups = {}
-    for point, value in zip(points, residuals(samples, coefficients)):
-        groups.setdefault(point.stack, {}).setdefault(point.model, []).append(value)
-    means = {stack: [sum(values) / len(values) for values in models.values()] for stack, models in groups.items()}
-    return {stack: math.exp(sum(values) / (len(values) + 1)) for stack, values in means.items()}
-
-
-def with_ratios(points, samples, ratios):
-    return [(model, [term * ratios.get(point.stack, 1) for term in terms], seconds)
-            for point, (model, terms, seconds) in zip(points, samples)]
-
-
-def by_stack(points, samples, prior, held):
-    """Samples whose terms have their stack's ratio, as the other models show it."""
-    seen = [(point, sample) for point, sample in zip(points, samples) if point.model != held]
-    others, their = [point for point, _ in seen], [sample for _, sample in seen]
-    return with_ratios(points, samples, stack_ratios(others, their, fit(their, prior)))
-
-
-def score(points, samples, prior, title, stacks=False):
+def score(points, samples, prior, title, kept=0):
     """Models held out, their bounds from the other models' own hold-out."""
-    everything_given = samples
     print(f"{title}: whole models held out")
     print(f"  {'model':24} {'stack':7} {'device':5} points  error   bias  inside  upper/lower")
     models, errors, inside, ratios = sorted({point.model for point in points}), [], [], []
     for held in models:
-        samples = by_stack(points, everything_given, prior, held) if stacks else everything_given
         seen = [one for one in samples if one[0] != held]
-        coefficients, (low, high) = fit(seen, prior), quantiles(held_residuals(seen, prior), len(models) - 1)
+        coefficients, (low, high) = fit(seen, prior, kept), quantiles(held_residuals(seen, prior, kept), len(models) - 1)
         groups = {}
         for point, sample in zip(points, samples):
             if point.model == held:
@@ -243,7 +227,7 @@ def score_devices(points, samples, prior):
         print(f"  {held:24} {len(values):6} points  error {100 * sum(abs(math.exp(-v) - 1) for v in values) / len(values):.1f} %")
 
 
-def write_rules(path, points, coefficients, first, bounds, first_bounds, mean, digest, ratios, versions):
+def write_rules(path, points, coefficients, first, bounds, first_bounds, mean, digest, versions):
     with open(path) as file:
         text = file.read()
     spreads = {}
@@ -265,7 +249,6 @@ def write_rules(path, points, coefficients, first, bounds, first_bounds, mean, d
     for stack, values in spreads.items():
         spread = abs(sum(values) / len(values))
         text = re.sub(rf"(name: {stack},.*?spread: )[0-9.]+", rf"\g<1>{spread:.3f}", text)
-        text = re.sub(rf"(name: {stack},.*?first_token_ratio: )[0-9.]+", rf"\g<1>{ratios.get(stack, 1):.3f}", text)
     lines = "".join(f'  - {{stack: {stack}, version: "{version}", points: {count}, error: {error:.3f}}}\n'
                     for (stack, version), (count, error) in sorted(versions.items()))
     text = re.sub(r"^versions:\n(  - .*\n)*", "versions:\n" + lines, text, count=1, flags=re.M)
@@ -305,17 +288,18 @@ def main():
     firsts = [point for point in points if point.first_seconds * 1e3 <= KEPT_TTFT_MS]
     first_samples = [(point.model, point.first_terms(coefficients), point.first_seconds) for point in firsts]
     first_prior = list(FIRST_PRIOR.values())
-    score(firsts, first_samples, first_prior, f"time to first token up to {KEPT_TTFT_MS / 1e3:.0f} s", stacks=True)
+    score(firsts, first_samples, first_prior, f"time to first token up to {KEPT_TTFT_MS / 1e3:.0f} s", FIRST_KEPT)
+    firsts_fitted = fit(first_samples, first_prior, FIRST_KEPT)
+    print("first token: " + ", ".join(f"{name} {value:.3g}" for name, value in zip(FIRST_PRIOR, firsts_fitted)))
     print("coefficients: " + ", ".join(f"{name} {value:.3g}" for name, value in zip(PRIOR, coefficients)))
     if not options.write:
         return 0
     with open(options.rows, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
     count = len({point.model for point in points})
-    ratios = stack_ratios(firsts, first_samples, fit(first_samples, first_prior))
-    first_samples = with_ratios(firsts, first_samples, ratios)
-    write_rules(options.rules, points, coefficients, fit(first_samples, first_prior), quantiles(held_residuals(samples, prior), count),
-                quantiles(held_residuals(first_samples, first_prior), count), mean, digest, ratios, versions)
+    write_rules(options.rules, points, coefficients, firsts_fitted,
+                quantiles(held_residuals(samples, prior), count), quantiles(held_residuals(first_samples, first_prior, FIRST_KEPT), count),
+                mean, digest, versions)
     return 0
 
 

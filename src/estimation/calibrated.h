@@ -148,6 +148,9 @@ struct DeviceCalibration {
 std::string class_of(const Kernel& kernel);
 // Whether the model was fitted to rows of the kernel's class; taken to be where that is not known.
 bool saw_class(const LatencyModel& model, const Kernel& kernel);
+// Whether the work, as the device's roofline has it, is at most twice or half of what the model was fitted to, in time and in
+// operations a byte. True where that is not known.
+bool saw_size(const LatencyModel& model, const Roofline& roof);
 // What is fitted together: "gemm bf16", batched products among them; "vector fp32".
 std::string energy_class_of(const Kernel& kernel);
 

@@ -14,6 +14,7 @@ struct DeviceFacts {
   std::string vendor;
   std::string architecture;  // devices of one architecture run the same kernels
   bool is_cpu = false;
+  bool is_accelerator = false;                // neither a CPU nor a GPU
   double compute_units = 0;                   // SMs, CUs, cores: tiles are dealt to these; 0: unknown
   double clock_hz = 0;                        // 0: unknown
   std::map<std::string, double> flops_per_s;  // dense peak by element type ("bf16"), the fastest engine that takes it
@@ -27,6 +28,11 @@ struct DeviceFacts {
 };
 
 DeviceFacts facts_of(const hardware::Device& device);
+
+// Both are CPUs, GPUs or other accelerators: measurements of one class say nothing of another's kernels.
+inline bool same_class(const DeviceFacts& a, const DeviceFacts& b) {
+  return a.is_cpu == b.is_cpu && a.is_accelerator == b.is_accelerator;
+}
 
 // "bf16", "BFloat16" -> "bfloat16": the hardware registry's name of a type; of what it does not name, the canonical one.
 std::string registry_type(std::string_view type);

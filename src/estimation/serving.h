@@ -35,7 +35,13 @@ enum class ServingTerm : std::uint8_t {
 inline constexpr std::size_t kServingTerms = 9;
 std::string_view to_string(ServingTerm term);
 
-enum class FirstTokenTerm : std::uint8_t { prompt, queue, step, constant, kernels };
+enum class FirstTokenTerm : std::uint8_t {
+  prompt,    // the request's own, in full: the first token comes after it
+  queue,     // other requests' prompts that came in the same moment; none where one request runs
+  step,      // decode steps of the others that are under way; none where one request runs
+  constant,  // 10 ms of the server for each request
+  kernels,   // a microsecond for each kernel of the prompt
+};
 inline constexpr std::size_t kFirstTokenTerms = 5;
 std::string_view to_string(FirstTokenTerm term);
 
@@ -45,7 +51,6 @@ struct ServingStack {
   std::vector<std::string> aliases;
   std::int64_t chunk_tokens = 8192;  // of prompts in one step
   bool narrow_cache = false;         // an FP8 model gets an FP8 cache where nothing else is asked for
-  double first_token_ratio = 1;      // measured time to first token over the fit of all stacks
   double spread = 0;  // log of how far its points are from the fit of all stacks; the largest widens an estimate for no stack
   bool operator==(const ServingStack&) const = default;
 };
@@ -58,10 +63,12 @@ struct StackVersion {
   bool operator==(const StackVersion&) const = default;
 };
 
-// Share of the peak that large products of a vendor's libraries reach in a type.
+// Share of the peak that large products of a vendor's libraries reach in a type, and of the memory's bandwidth that those of few
+// rows do.
 struct AchievedRate {
   std::string vendor, type;  // empty vendor or type: any other
   double ratio = 1;
+  std::optional<double> memory_ratio;  // with it, computing and moving take turns; without, the longer counts, at full bandwidth
   bool operator==(const AchievedRate&) const = default;
 };
 
@@ -87,7 +94,7 @@ struct ServingRules {
   [[nodiscard]] core::Result<const ServingStack*> stack(std::string_view name) const;
   [[nodiscard]] bool saw_device(std::string_view id) const;
   [[nodiscard]] bool saw_type(std::string_view type) const;
-  [[nodiscard]] double achieved_ratio(std::string_view vendor, std::string_view type) const;  // the first that fits; 1: none
+  [[nodiscard]] AchievedRate achieved_rate(std::string_view vendor, std::string_view type) const;  // the first that fits
 };
 core::Result<ServingRules> load_serving_rules(const std::string& path);
 
@@ -120,7 +127,9 @@ struct ClassWork {
   double flops = 0, bytes = 0;
   double seconds = 0;  // as measured kernels take, else at the specification's rates
   double kernels = 0;
-  double specified = 0;  // of seconds, those at the specification's rates
+  double specified = 0;       // of seconds, those at the specification's rates
+  double peak_seconds = 0;    // operations at the dense peak of the type they are computed in
+  double resident_bytes = 0;  // weights and cache, each once: no kernel works without reading them
   ClassWork& operator+=(const ClassWork& other);
 };
 enum class WorkClass : std::uint8_t { products, experts, attention, vectors, exchange };
@@ -145,6 +154,13 @@ struct ServingMemory {
   [[nodiscard]] bool weights_fit() const { return capacity_tokens > 0; }
 };
 
+// What no software can do faster on the device: operations at the dense peak of their type, or weights and cache once at the
+// memory's bandwidth, whichever takes longer. What a cache on the chip may keep from step to step counts as no bytes. Points and
+// bounds are never below.
+struct ServingFloor {
+  double first_token_s = 0, output_token_s = 0;
+};
+
 struct ServingEstimate {
   std::string model, device_id, device_name, stack, weight_type, expert_type, cache_type;
   ExpertRouting routing;
@@ -156,12 +172,15 @@ struct ServingEstimate {
   std::array<double, kServingTerms> terms{};  // at the specification's rates
   std::array<double, kFirstTokenTerms> first_token_terms{};
   Estimate first_token, output_token, request;  // ns
-  Estimate tokens_per_gpu_s;                    // output tokens
-  double tokens_per_s = 0;                      // of all GPUs, output
+  ServingFloor floor;
+  Estimate tokens_per_gpu_s;                        // output tokens
+  double tokens_per_s = 0;                          // of all GPUs, output
+  [[nodiscard]] Estimate all_tokens_per_s() const;  // the same with its interval
   double requests_per_s = 0;
   double prefill_seconds = 0, decode_seconds = 0;     // of one prompt alone; of one step without prompts
   std::optional<double> prefill_gpus_per_decode_gpu;  // disaggregated
-  std::optional<double> joules_per_token;
+  // Of one output token, and of a request with its prompt: specification's power over the estimated time.
+  std::optional<Estimate> joules_per_token, joules_per_request;
   std::vector<std::string> notes;
 };
 
@@ -175,13 +194,16 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
 struct ServingLimits {
   std::optional<double> first_token_ns, output_token_ns;
   [[nodiscard]] bool met_by(const ServingEstimate& estimate) const;
+  [[nodiscard]] bool any() const { return first_token_ns || output_token_ns; }
 };
 struct PlanSearch {
   std::vector<ServingEstimate> front;  // by time per output token: no other point is at least as good in both
   std::size_t tried = 0, fitting = 0;
-  std::optional<ServingEstimate> best;  // most output tokens per second and GPU within the limits
+  // Most output tokens per second and GPU within the limits, of plans on all GPUs; of fewer where none of these is within.
+  std::optional<ServingEstimate> best;
 };
-// All plans of powers of two on up to `gpus` GPUs, at `concurrency` requests in flight or, empty, at powers of two of them.
+// All plans of powers of two on up to `gpus` GPUs and of any degrees on all of them, at `concurrency` requests in flight or,
+// empty, at powers of two of them.
 core::Result<PlanSearch> search_plans(const DecoderArchitecture& model, const hardware::Device& device,
                                       const ServingRequest& request, std::int64_t gpus, std::optional<double> concurrency,
                                       const ServingLimits& limits, const ServingRules& rules,

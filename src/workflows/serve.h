@@ -22,6 +22,8 @@ struct ServeRequest {
   bool search = false;    // over plans, and over concurrencies where `concurrency_given` is false
   bool concurrency_given = false;
   estimation::ServingLimits limits;
+  enum class Rank { throughput, latency, energy, memory };
+  Rank rank = Rank::throughput;  // of compared points: output tokens/s per GPU, TPOT, joules per output token, memory per GPU
 };
 
 struct ServedPoint {
@@ -31,7 +33,8 @@ struct ServedPoint {
   std::optional<estimation::PlanSearch> search;
 };
 
-// Every model on every device; compared points are in order of output tokens per second and GPU, those without an estimate last.
+// Every model on every device; compared points are in order of the rank, those without its figure and then those without an
+// estimate last.
 // Fails where no point has one.
 core::Result<std::vector<ServedPoint>> serve_estimates(const ServeRequest& request, const Services& services);
 

@@ -43,6 +43,53 @@ class Serve(program.ProgramTest):
         for word in ('TTFT', 'TPOT', 'tokens/s per GPU', 'KV cache', '90 %', 'CALIBRATED', 'collectives'):
             self.assertIn(word, printed)
 
+    def test_options_of_one_run_are_refused(self):
+        """A server has no power cap, level, launch time or dimension of a graph: none is passed over in silence."""
+        for option, value in (('--power-cap', '300'), ('--level', 'theoretical'), ('--host-time', '5us'), ('--eager', None), ('--dim', 'sequence_length=4'),
+                              ('--fallback', 'this'), ('--as-written', None)):
+            said = self.refusal('--serve', option, *([value] if value else []))
+            self.assertIn(f'{option} and --serve cannot be used together', said)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'config.json'
+            path.write_text(json.dumps(LLAMA))
+            self.assertIn('cannot be used with a config.json', self.refusal('--power-cap', '300', model=str(path)))
+        for option, hint in (('--power-caps', 'one run of the model'), ('--devices', '--gpus'), ('--dtypes', 'run once'), ('--batches', 'run once')):
+            done = self.aaco('compare', 'llama3-8b', '--hardware', 'H100', '--serve', option, 'fp8' if option == '--dtypes' else '2')
+            self.assertEqual(done.code, 2)
+            self.assertIn(f'{option} and --serve cannot be used together', done.errors)
+            self.assertIn(hint, done.errors)
+
+    def test_ranks_are_obeyed(self):
+        def order(*options):
+            done = self.aaco('compare', 'llama3-8b', '--hardware', 'H100,MI300X,L4,A100', '--serve', '--concurrency', 8, '--json', *options)
+            self.assertEqual(done.code, 0, done.errors)
+            return [point['estimate'] for point in done.json()['points']]
+
+        def value(name):
+            return lambda e: e['metrics'][name]['value']
+        for rank, figure in (('latency', value('serve.tpot_ns')), ('energy', value('serve.energy_per_token_joules')),
+                             ('memory', lambda e: e['memory']['requested_bytes']),
+                             ('throughput', lambda e: -value('serve.output_tokens_per_gpu_per_second')(e))):
+            figures = [figure(e) for e in order('--rank', rank)]
+            self.assertEqual(figures, sorted(figures), rank)
+        self.assertEqual([e['device'] for e in order()], [e['device'] for e in order('--rank', 'throughput')])
+        text = self.aaco('compare', 'llama3-8b', '--hardware', 'H100,L4', '--serve', '--rank', 'energy').output
+        self.assertIn('by energy per output token', text)
+
+    def test_the_head_of_a_search_uses_all_gpus(self):
+        for gpus, model in ((4, 'llama3-8b'), (3, 'llama3-8b'), (6, 'qwen2.5-7b'), (8, 'llama3-70b')):
+            point = self.aaco('analyze', model, '--hardware', 'H100', '--serve', '--gpus', gpus, '--dtype', 'fp8', '--json').json()['points'][0]
+            self.assertEqual(point['estimate']['plan']['gpus'], gpus)
+            best = max(one['metrics']['serve.output_tokens_per_gpu_per_second']['value'] for one in point['search']['front'])
+            self.assertLessEqual(point['estimate']['metrics']['serve.output_tokens_per_gpu_per_second']['value'], best * 1.0001)
+        few = self.estimate('--replicas', 4, '--concurrency', 1)
+        self.assertLess(few['serve.requests_per_second'], 1.01 * self.estimate('--concurrency', 1)['serve.requests_per_second'])
+
+    def test_every_figure_of_a_page_has_an_interval(self):
+        page = self.aaco('analyze', 'llama3-8b', '--hardware', 'H100', '--serve').output
+        for word in ('TTFT', 'TPOT', 'tokens/s per GPU', 'tokens/s', 'request', 'energy per token', 'energy per request'):
+            self.assertTrue(any(line.startswith(word + ' ') and '90 %' in line for line in page.splitlines()), word)
+
     def test_search_finds_a_plan_within_the_limits_in_two_seconds(self):
         began = time.process_time()
         done = self.aaco('analyze', 'qwen3-235b-a22b', '--hardware', 'H100', '--serve', '--gpus', 8, '--dtype', 'fp8', '--slo', 'ttft=1s,tpot=40ms',

@@ -90,10 +90,4 @@ core::Result<workflows::AnalyzeRequest> PredictOptions::resolve() const {
   return request;
 }
 
-core::Result<void> refuse_as_written(const estimation::Conditions& conditions) {
-  if (!conditions.as_written) return {};
-  return core::fail(core::ErrorCode::invalid_argument, "--as-written and --serve cannot be used together",
-                    "remove --serve to cost the graph's own operators");
-}
-
 }  // namespace aaco::cli

@@ -29,7 +29,4 @@ class PredictOptions {
 // Texts with commas between them as a list. Fails where one of them is empty: a name that was forgotten is not passed over.
 core::Result<std::vector<std::string>> split_list(const std::vector<std::string>& texts, const std::string& option);
 
-// Fails for --as-written: a server's estimate is of no graph.
-core::Result<void> refuse_as_written(const estimation::Conditions& conditions);
-
 }  // namespace aaco::cli

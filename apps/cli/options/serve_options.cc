@@ -26,6 +26,26 @@ using core::ErrorCode;
 constexpr std::array kDependent{"--gpus", "--tp",  "--pp",    "--ep",       "--replicas",    "--isl",           "--osl",
                                 "--rate", "--slo", "--stack", "--kv-dtype", "--concurrency", "--disaggregated", "--expert-load"};
 
+struct Foreign {
+  const char *option, *hint;
+};
+constexpr const char* kOneRun = "remove it; one run of the model's graph, without --serve, takes it";
+constexpr const char* kFitted = "remove it; launches and the scheduler are in the coefficients that were fitted to servers";
+constexpr std::array kForeign{
+    Foreign{"--as-written", "remove --serve to cost the graph's own operators"},
+    Foreign{"--dim", "--isl, --osl, --batch and --concurrency are the sizes of a load"},
+    Foreign{"--power-cap", kOneRun},
+    Foreign{"--power-caps", kOneRun},
+    Foreign{"--host-time", kFitted},
+    Foreign{"--eager", kFitted},
+    Foreign{"--level", "remove it; the output states the level, and estimates of servers have no other"},
+    Foreign{"--fallback", "remove it; all layers of a served model run on the GPUs"},
+    Foreign{"--provider", "remove it; all layers of a served model run on the GPUs"},
+    Foreign{"--devices", "--gpus, --tp, --pp and --replicas are the GPUs of a server"},
+    Foreign{"--batches", "run once for each value of --batch"},
+    Foreign{"--dtypes", "run once for each value of --dtype"},
+};
+
 core::Result<estimation::ServingLimits> parse_limits(const std::vector<std::string>& texts) {
   estimation::ServingLimits limits;
   AACO_ASSIGN(const auto parts, split_list(texts, "--slo"));
@@ -79,6 +99,19 @@ core::Status ServeOptions::refuse_without_serve() const {
   for (const char* name : kDependent)
     if (app_->get_option(name)->count() > 0)
       return core::fail(ErrorCode::invalid_argument, std::string(name) + " requires --serve");
+  return {};
+}
+
+core::Status ServeOptions::refuse_with_serve() const {
+  for (const Foreign& one : kForeign) {
+    const CLI::Option* option = app_->get_option_no_throw(one.option);
+    if (option != nullptr && option->count() > 0)
+      return core::fail(ErrorCode::invalid_argument,
+                        std::string(one.option) + (texts_->serve ? " and --serve cannot be used together"
+                                                                 : " cannot be used with a config.json, which is estimated as "
+                                                                   "served"),
+                        one.hint);
+  }
   return {};
 }
 

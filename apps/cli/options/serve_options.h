@@ -27,6 +27,8 @@ class ServeOptions {
                                                               const std::string& weights) const;
   // Fails where an option of --serve was given without it.
   [[nodiscard]] core::Status refuse_without_serve() const;
+  // Fails where an option was given that an estimate of a served model does not know.
+  [[nodiscard]] core::Status refuse_with_serve() const;
 
  private:
   struct Texts;

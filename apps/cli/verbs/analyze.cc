@@ -40,7 +40,7 @@ bool write_page(Context& context, const report::Paper& paper, const std::string&
 
 void run_serve(Context& context, const workflows::AnalyzeRequest& predict, const ServeOptions& serve,
                const AnalyzeOptions& options) {
-  if (const auto refused = refuse_as_written(predict.conditions); !refused) return context.fail(refused.error());
+  if (const auto refused = serve.refuse_with_serve(); !refused) return context.fail(refused.error());
   const auto request = serve.resolve({options.model}, {options.hardware}, predict.model.batch, predict.conditions.dtype);
   if (!request) return context.fail(request.error());
   const auto points = workflows::serve_estimates(*request, make_services(context));
@@ -100,7 +100,7 @@ void add_analyze(CLI::App& app, Context& context) {
   verb->footer(
       "Every estimate has a 90 % interval and states how it was derived: CALIBRATED (fitted to measurements of this device),\n"
       "INTERPOLATED (from related devices) or THEORETICAL (specifications only). For language models, tokens/s and energy\n"
-      "per token are included.\n\n"
+      "per token are included. With --serve, no estimate is below what the device's peak rates allow (floor).\n\n"
       "Examples:\n  aaco analyze resnet50 --hardware MI300X --batch 8 --dtype fp16\n  aaco analyze llama2-7b --hardware H100 "
       "--dim sequence_length=512,past_sequence_length=0 --power-cap 500\n  aaco analyze net.onnx --hardware this --format html "
       "-o net.html\n  aaco analyze mobilenetv3-large --hardware Coral --dtype int8 --fallback i7-12700K\n  aaco analyze "

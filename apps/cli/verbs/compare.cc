@@ -16,7 +16,8 @@ namespace {
 
 struct CompareOptions {
   std::vector<std::string> models, hardware, batch, batches, dtypes, caps, devices;
-  std::string rank = "latency", format = "text", html;
+  std::optional<std::string> rank;
+  std::string format = "text", html;
 };
 
 core::Result<std::vector<double>> numbers(const std::vector<std::string>& texts, std::string_view option, bool whole) {
@@ -66,21 +67,31 @@ core::Result<workflows::CompareModelsRequest> resolve(const PredictOptions& pred
   AACO_TRY(
       refuse_both("power-cap", "power-caps", request.base.conditions.power_cap_watts.has_value(), !request.power_caps.empty()));
   using Rank = workflows::CompareModelsRequest::Rank;
-  request.rank = options.rank == "throughput" ? Rank::throughput
-                 : options.rank == "energy"   ? Rank::energy
-                 : options.rank == "memory"   ? Rank::memory
-                                              : Rank::latency;
+  const std::string rank = options.rank.value_or("latency");
+  request.rank = rank == "throughput" ? Rank::throughput
+                 : rank == "energy"   ? Rank::energy
+                 : rank == "memory"   ? Rank::memory
+                                      : Rank::latency;
   return request;
 }
 
 core::Result<workflows::ServeRequest> resolve_serve(const PredictOptions& predict, const ServeOptions& serve,
                                                     const CompareOptions& options) {
+  AACO_TRY(serve.refuse_with_serve());
   AACO_ASSIGN(const auto request, resolve(predict, options));
-  if (!request.batches.empty() || !request.dtypes.empty() || !request.power_caps.empty() || !request.device_counts.empty())
-    return core::fail(core::ErrorCode::invalid_argument, "--serve compares one --batch and --dtype across devices",
+  if (!request.batches.empty())
+    return core::fail(core::ErrorCode::invalid_argument, "--serve compares one --batch across devices",
                       "run once for each value");
-  AACO_TRY(refuse_as_written(request.base.conditions));
-  return serve.resolve(request.models, request.hardware, request.base.model.batch, request.base.conditions.dtype);
+  AACO_ASSIGN(auto served,
+              serve.resolve(request.models, request.hardware, request.base.model.batch, request.base.conditions.dtype));
+  using Rank = workflows::ServeRequest::Rank;
+  // Without --rank: the usual question to a server is how much it does.
+  served.rank = !options.rank                ? Rank::throughput
+                : *options.rank == "energy"  ? Rank::energy
+                : *options.rank == "memory"  ? Rank::memory
+                : *options.rank == "latency" ? Rank::latency
+                                             : Rank::throughput;
+  return served;
 }
 
 void run_serve(Context& context, const PredictOptions& predict, const ServeOptions& serve, const CompareOptions& options) {
@@ -134,9 +145,10 @@ void add_compare(CLI::App& app, Context& context) {
   verb->add_option("--dtypes", options->dtypes, "Data types to try, e.g. fp32,fp16")->type_name("LIST");
   verb->add_option("--power-caps", options->caps, "Power caps to try, in watts")->type_name("LIST");
   verb->add_option("--devices", options->devices, "Device counts to split the batch across, e.g. 1,2,8")->type_name("LIST");
-  verb->add_option("--rank", options->rank, "Ranking criterion; energy is per item")
-      ->check(CLI::IsMember({"latency", "throughput", "energy", "memory"}))
-      ->capture_default_str();
+  verb->add_option("--rank", options->rank,
+                   "Ranking criterion (default: latency; with --serve, throughput per GPU); energy is per item or output token, "
+                   "latency with --serve TPOT")
+      ->check(CLI::IsMember({"latency", "throughput", "energy", "memory"}));
   verb->add_option("-f,--format", options->format, "Output format")
       ->check(CLI::IsMember({"text", "json", "csv", "md", "html"}))
       ->capture_default_str();

@@ -54,7 +54,7 @@ std::optional<Achieved> achieved_rates(const CalibrationSet& set, const DeviceFa
     Achieved result;
     for (const auto& [id, entry] : set.entries()) {
       const bool same = id == device.id, alike = entry.facts.architecture == device.architecture;
-      if (entry.facts.is_cpu != device.is_cpu || entry.facts.vendor != device.vendor || (same ? 0 : alike ? 1 : 2) != distance)
+      if (!same_class(entry.facts, device) || entry.facts.vendor != device.vendor || (same ? 0 : alike ? 1 : 2) != distance)
         continue;
       const Achieved one = of_device(entry, type);
       if (one.memory_ratio <= 0) continue;

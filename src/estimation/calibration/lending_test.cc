@@ -24,6 +24,21 @@ TEST(Lending, ARelativeLendsByTheRatioOfRooflines) {
   EXPECT_EQ(estimate(streaming, faster, &set)->level, Level::theoretical);
 }
 
+// A GPU's kernels say nothing of an edge accelerator's.
+TEST(Lending, AnotherClassOfDeviceGetsNothing) {
+  AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
+  CalibrationSet set;
+  set.add(std::move(fitted), device());
+  DeviceFacts other = device("acme_edge");
+  const Kernel kernel{GemmShape{1, 512, 2048, 2048}, "bf16"};
+  EXPECT_EQ(estimate(kernel, other, &set)->level, Level::interpolated);
+  other.is_accelerator = true;
+  EXPECT_EQ(estimate(kernel, other, &set)->level, Level::theoretical);
+  other.is_accelerator = false;
+  other.is_cpu = true;
+  EXPECT_EQ(estimate(kernel, other, &set)->level, Level::theoretical);
+}
+
 TEST(Lending, OtherTypeWithSameElementIsNotACalibration) {
   AACO_CALIBRATED(fitted, calibrate(measured(device()), device(), quick()));
   CalibrationSet set;
@@ -74,6 +89,7 @@ TEST(Lending, TheOtherSixteenBitsAreOfTheSameKernelsWhereBothHaveOnePeak) {
   EXPECT_EQ(other.level, Level::interpolated);
   EXPECT_GT(other.upper / other.seconds, 1.5);
   EXPECT_LE(other.lower, own.lower);
+  EXPECT_DOUBLE_EQ(other.seconds, own.seconds) << "wider, not slower";
   EXPECT_NE(other.explanation.method.find("no measurements of fp16, using bf16 instead"), std::string::npos)
       << other.explanation.method;
   EXPECT_EQ(estimate({shape, "fp16"}, both, &set, Level::interpolated)->level, Level::theoretical) << "no relative either";

@@ -28,6 +28,7 @@ DeviceFacts facts_of(const hardware::Device& device) {
   facts.vendor = device.vendor;
   facts.architecture = device.architecture;
   facts.is_cpu = device.kind == hardware::DeviceKind::cpu;
+  facts.is_accelerator = device.kind == hardware::DeviceKind::accelerator;
   facts.compute_units = device.units().value_or(0);
   facts.clock_hz = device.clock_hz().value_or(0);
   for (const auto& [registry_name, name] : kTypes)

@@ -152,14 +152,19 @@ core::Result<std::optional<LatencyEstimate>> of_the_other_sixteen(const Kernel& 
   if (ours == device.flops_per_s.end() || theirs == device.flops_per_s.end() || ours->second != theirs->second) return none;
   const auto own = best == Level::calibrated ? calibrations.find(device.id, other) : std::nullopt;
   if (carried && !own) return none;
-  // One or two sites may be kernels that nobody tuned (MI300X's BF16 at 3 % of the peak): they tell nothing of another type.
-  if (own && own->model->quality.sites < CalibrationSet::kTestedSites) return none;
+  // One or two sites may be kernels that nobody tuned (MI300X's BF16 at 3 % of the peak): they tell nothing of another type, but
+  // relatives may have measured that.
+  if (own && own->model->quality.sites < CalibrationSet::kTestedSites && !untested_elsewhere(*own)) return none;
   AACO_ASSIGN(auto made, of_measurements(other, device, roof, calibrations, best));
   if (!made) return none;
-  if (same_kernels_for_sixteen(kernel, device))
+  if (same_kernels_for_sixteen(kernel, device)) {
     made->level = Level::interpolated;
-  else
+  } else {
+    const double seconds = made->seconds;  // the bound is of both types, the better guess is that they are alike
     widen(roof, kOtherSixteen, 0, *made);
+    made->seconds = std::clamp(seconds, made->lower, made->upper);
+    made->explanation.efficiency_ratio = explained_ratio(made->explanation, made->seconds);
+  }
   made->explanation.method +=
       "; no measurements of " + kernel.type + ", using " + other.type + " instead, which may be tuned better or worse";
   return carried && width(*carried) <= width(*made) ? none : made;

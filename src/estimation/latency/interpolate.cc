@@ -112,7 +112,7 @@ std::vector<Lender> lenders_of(const Kernel& kernel, const DeviceFacts& device, 
     const auto& allowed = set.lenders();
     if (id == device.id || (!allowed.empty() && std::find(allowed.begin(), allowed.end(), id) == allowed.end())) continue;
     const auto model = set.find(id, kernel, true);
-    if (!model || entry.facts.is_cpu != device.is_cpu) continue;
+    if (!model || !same_class(entry.facts, device)) continue;
     const auto theirs = roofline(kernel, entry.facts);
     if (!theirs) continue;
     const double close = closeness(device, entry.facts);

@@ -32,6 +32,8 @@ double widened(double end, double beyond, double sign) {
 
 }  // namespace
 
+bool saw_size(const LatencyModel& model, const Roofline& roof) { return octaves_beyond(model.extent, roof) < kUnseenOctaves; }
+
 double intensity(const Roofline& roof) { return roof.compute_s / std::max(roof.memory_s, 1e-30); }
 
 double mean_of(const std::vector<stats::BoostedTrees>& trees, std::span<const float> row) {

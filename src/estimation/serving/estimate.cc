@@ -1,11 +1,10 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "estimation/energy.h"
 #include "estimation/serving.h"
+#include "estimation/serving/aspects.h"
 #include "estimation/serving/step_work.h"
 
 namespace aaco::estimation {
@@ -51,11 +50,6 @@ core::Status check(const DecoderArchitecture& model, const ServingRequest& reque
   return {};
 }
 
-// Of the weights that take most of the memory.
-const std::string& heaviest_type(const ServingEstimate& out) {
-  return out.expert_type.empty() ? out.weight_type : out.expert_type;
-}
-
 // The estimate at a concurrency; what depends only on model, device and plan is set up once.
 class Server {
  public:
@@ -74,18 +68,27 @@ class Server {
     out.decode = step_work(served_, step);
     const double input = d(load.input_tokens);
     out.prefill = step_work(served_, {input, 1, 0, 0, 1, input});
+    out.floor = floor_of(served_, load, out.decode, out.prefill, rows);
     fill_step(out.decode, rows, out);
-    out.decode_seconds = sum(out.terms);
+    out.decode_seconds = std::max(sum(out.terms), floor_of(served_, load, out.decode, {}, 1).output_token_s);
     if (!load.disaggregated) add_prompts(step, rows, out);
-    const double output_token = sum(out.terms);
-    const double first = std::max(first_token(output_token, out), kConstantS * 1e-3);
+    const double output_token = std::max(sum(out.terms), out.floor.output_token_s);
+    const double first = first_token(output_token, out);
     const double cycle = first + output_token * d(load.output_tokens - 1);
-    out.requests_per_s = out.running * d(request_.plan.replicas) / cycle;
-    set(out.output_token, output_token * kNs, "ns", rules_.low, rules_.high, out);
-    set(out.first_token, first * kNs, "ns", rules_.first_token_low, rules_.first_token_high, out);
-    set(out.request, cycle * kNs, "ns", rules_.low, rules_.high, out);
+    const double least = out.floor.first_token_s + out.floor.output_token_s * d(load.output_tokens - 1);
+    // Fewer requests than replicas leave some of these without any.
+    out.requests_per_s = std::min(out.running * d(request_.plan.replicas), concurrency) / cycle;
+    set(out.output_token, output_token, rules_.low, rules_.high, out.floor.output_token_s, out);
+    set(out.first_token, first, rules_.first_token_low, rules_.first_token_high, out.floor.first_token_s, out);
+    set(out.request, cycle, rules_.low, rules_.high, least, out);
     out.tokens_per_s = out.requests_per_s * d(load.output_tokens);
-    set(out.tokens_per_gpu_s, out.tokens_per_s / gpus(out), "1/s", -rules_.high, -rules_.low, out);
+    // The rate falls as the time of a request rises.
+    out.tokens_per_gpu_s = out.request;
+    out.tokens_per_gpu_s.unit = "1/s";
+    const double tokens = out.tokens_per_s / gpus(out) * out.request.value;
+    out.tokens_per_gpu_s.value = tokens / out.request.value;
+    out.tokens_per_gpu_s.lower = tokens / out.request.upper;
+    out.tokens_per_gpu_s.upper = tokens / out.request.lower;
   }
 
  private:
@@ -141,14 +144,17 @@ class Server {
     out.prefill_seconds = of(ServingTerm::products, WorkClass::products) + of(ServingTerm::experts, WorkClass::experts) +
                           of(ServingTerm::prefill_attention, WorkClass::attention) +
                           of(ServingTerm::exchange, WorkClass::exchange) + of(ServingTerm::exchange, WorkClass::vectors);
+    out.prefill_seconds = std::max(out.prefill_seconds, out.floor.first_token_s);
     auto& terms = out.first_token_terms;
     // Of requests that start together, a request waits for some of the others' prompts, as far as they have room; with a rate the
     // queue is computed apart.
     const double others = request_.load.rate || request_.load.disaggregated ? 0 : std::sqrt(out.running) - 1;
-    terms = {out.prefill_seconds, out.prefill_seconds * others, output_token, kConstantS, prompt.total().kernels * kKernelS};
+    // A step is under way when it comes, unless it is alone or prompts have GPUs of their own.
+    const double under_way = request_.load.disaggregated ? 0 : 1 - 1 / out.running;
+    terms = {out.prefill_seconds, out.prefill_seconds * others, output_token * under_way, kConstantS,
+             prompt.total().kernels * kKernelS};
     double seconds = 0;
     for (std::size_t i = 0; i < kFirstTokenTerms; ++i) seconds += rules_.first_token[i] * terms[i];
-    seconds *= stack_.first_token_ratio;
     if (request_.load.rate) seconds += wait(out);
     return seconds;
   }
@@ -168,15 +174,15 @@ class Server {
     return decoding * (1 + *out.prefill_gpus_per_decode_gpu);
   }
 
-  void set(Estimate& estimate, double value, const char* unit, double low, double high, const ServingEstimate& out) const {
+  void set(Estimate& estimate, double seconds, double low, double high, double least, const ServingEstimate& out) const {
     const bool fitted = rules_.saw_device(out.device_id) && rules_.saw_type(heaviest_type(out));
     const double widening = fitted ? 1 : rules_.other_device_widening;
-    estimate.value = value;
-    estimate.unit = unit;
+    estimate.value = seconds * kNs;
+    estimate.unit = "ns";
     estimate.level = fitted ? Level::calibrated : Level::interpolated;
     estimate.source = fmt::format("{} published serving points, {} models", rules_.rows, rules_.models);
-    estimate.lower = value * std::exp(low * widening - stack_.spread);
-    estimate.upper = value * std::exp(high * widening + stack_.spread);
+    estimate.lower = std::max(least * kNs, estimate.value * std::exp(low * widening - stack_.spread));
+    estimate.upper = estimate.value * std::exp(high * widening + stack_.spread);
   }
 
   const ServedModel& served_;
@@ -231,79 +237,6 @@ core::Status fill_memory(const ServedModel& served, const hardware::Device& devi
       "use more GPUs (--tp, --pp), narrower weights (--dtype fp8) or shorter requests");
 }
 
-// At the mean power of decode steps and the prompts among them, by the specification's power model.
-void fill_energy(const hardware::Device& device, const WeightType& type, ServingEstimate& out) {
-  const auto power = power_model(device, type.flops_per_s);
-  if (!power) return;
-  const ClassWork step = out.decode.total(), prompt = out.prefill.total();
-  const double exchanged = out.decode[WorkClass::exchange].bytes;
-  const double share = out.load.disaggregated ? 0 : std::max(0.0, out.running - 1) / d(out.load.output_tokens);
-  const double seconds = out.output_token.value / kNs;
-  double joules = power->static_watts() * seconds + (step.flops + share * prompt.flops) * power->joules_per_op +
-                  (step.bytes - exchanged + share * prompt.bytes) * power->joules_per_byte;
-  if (device.power.board_watts) joules = std::min(joules, device.power.board_watts->value * seconds);
-  out.joules_per_token = joules * d(out.plan.ranks()) / out.running;
-}
-
-// "0.18", "0.18.x" and "0.18.0" name 0.18.0.
-bool names_version(std::string_view asked, std::string_view version) {
-  if (asked.ends_with(".x")) asked.remove_suffix(2);
-  return !asked.empty() && version.starts_with(asked) && (version.size() == asked.size() || version[asked.size()] == '.');
-}
-
-// What the fitted points say of the version of "STACK@VERSION".
-std::string version_note(const std::string& asked, const ServingRules& rules) {
-  const auto at = asked.find('@');
-  const std::string version = asked.substr(at + 1);
-  const auto stack = rules.stack(asked);
-  const std::string name = stack ? (*stack)->name : asked.substr(0, at);
-  double points = 0, errors = 0;
-  std::vector<std::string> fitted;
-  for (const StackVersion& one : rules.versions) {
-    if (one.stack != name) continue;
-    fitted.push_back(fmt::format("{} of {}", one.points, one.version.empty() ? "no recorded version" : one.version));
-    if (!names_version(version, one.version)) continue;
-    points += d(one.points);
-    errors += d(one.points) * one.error;
-  }
-  const std::string same = fmt::format("the estimate is the same for all versions of {}", name);
-  if (points > 0)
-    return fmt::format("{:.0f} fitted points are of {} {}, {:.0f} % off with their models held out; {}", points, name, version,
-                       100 * errors / points, same);
-  return fmt::format("no fitted points are of {} {} (fitted: {}); {}", name, version, fmt::join(fitted, ", "), same);
-}
-
-void add_notes(const ServingRequest& request, const ServingRules& rules, std::int64_t context, bool sustained,
-               ServingEstimate& out) {
-  if (!sustained)
-    out.notes.push_back(fmt::format("the rate of {:g} requests/s exceeds what this plan sustains ({:.3g}/s); the queue grows",
-                                    *request.load.rate, out.requests_per_s));
-  const double own = out.load.concurrency / d(out.plan.replicas);
-  if (own > out.running * 1.001)
-    out.notes.push_back(
-        fmt::format("{:.0f} of {:.0f} requests per replica fit the cache at a time; the others wait (not in TTFT)",
-                    std::floor(out.running), own));
-  if (request.plan.ranks() > rules.node_gpus || request.plan.expert > rules.node_gpus)
-    out.notes.push_back(fmt::format("ranks beyond {} GPUs communicate over a network of {:g} GB/s per GPU (an assumption)",
-                                    rules.node_gpus, rules.network_bytes_per_s / 1e9));
-  const ExpertRouting& routing = request.routing;
-  if (out.expert_type.empty() && routing.kind != ExpertRouting::Kind::uniform)
-    out.notes.push_back(out.model + " has no experts: --expert-load has no effect");
-  else if (request.plan.expert == 1 && routing.kind == ExpertRouting::Kind::factor)
-    out.notes.emplace_back("--expert-load has no effect without --ep: every GPU has a part of each expert");
-  if (request.stack.empty()) out.notes.emplace_back("no --stack: coefficients and bounds of all measured stacks");
-  if (context > 0 && d(request.load.input_tokens + request.load.output_tokens) > d(context))
-    out.notes.push_back(fmt::format("{} tokens per request exceed the model's context of {}",
-                                    request.load.input_tokens + request.load.output_tokens, context));
-  if (request.stack.find('@') != std::string::npos) out.notes.push_back(version_note(request.stack, rules));
-  if (rules.saw_device(out.device_id) && !rules.saw_type(heaviest_type(out)))
-    out.notes.push_back(fmt::format("no serving points of {} weights were fitted, only of {}; bounds are wider",
-                                    heaviest_type(out), fmt::join(rules.types, " and ")));
-  if (!rules.saw_device(out.device_id))
-    out.notes.push_back(fmt::format("no serving points of this device were fitted; coefficients are from {}, bounds are wider",
-                                    fmt::join(rules.devices, " and ")));
-}
-
 }  // namespace
 
 std::string to_string(const ParallelPlan& plan) {
@@ -311,6 +244,13 @@ std::string to_string(const ParallelPlan& plan) {
   if (plan.expert > 1) text += fmt::format(", ep {}", plan.expert);
   if (plan.replicas > 1) text += fmt::format(", {} replicas", plan.replicas);
   return text;
+}
+
+Estimate ServingEstimate::all_tokens_per_s() const {
+  Estimate all = tokens_per_gpu_s;
+  const double gpus = tokens_per_s / tokens_per_gpu_s.value;
+  for (double* value : {&all.value, &all.lower, &all.upper}) *value *= gpus;
+  return all;
 }
 
 std::string_view to_string(ServingTerm term) {
@@ -336,13 +276,13 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   } else {
     for (const ServingStack& other : rules.stacks) stack.spread = std::max(stack.spread, other.spread);
     stack.narrow_cache = false;
-    stack.first_token_ratio = 1;
   }
   if (!device.memory.bytes_per_s)
     return core::fail(core::ErrorCode::unsupported, "the registry has no memory bandwidth for " + device.id,
                       "add it to " + device.where);
   ServedModel served{
-      model, request.plan, {}, {}, {}, 2, device.memory.bytes_per_s->value, 0, device.device_link.has_value(), request.routing};
+      model,          request.plan, {}, {}, {}, 2, 0, 0, device.memory.bytes_per_s->value, 0, device.device_link.has_value(),
+      request.routing};
   const std::string weights = request.weight_type.empty() ? model.weight_type : request.weight_type;
   AACO_ASSIGN(served.dense, weight_type_on(device, weights, rules));
   AACO_ASSIGN(served.plain, weight_type_on(device, "bf16", rules));
@@ -355,13 +295,16 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   const std::string cache = request.cache_type.empty() ? (narrow ? "fp8" : "bf16") : request.cache_type;
   AACO_ASSIGN(const WeightType cache_type, weight_type_on(device, cache, rules, "KV cache"));
   served.cache_bytes = cache_type.bytes;
+  served.cache_flops_per_s = cache_type.peak_flops_per_s;
+  const DeviceFacts facts = facts_of(device);
+  served.on_chip_bytes = facts.cache_bytes;
   const bool one_node = std::max(request.plan.ranks(), request.plan.expert) <= rules.node_gpus;
   const auto& link = device.device_link ? device.device_link : device.host_link;
   served.link_bytes_per_s = link ? link->bytes_per_s.value : rules.network_bytes_per_s;
   // Messages to other nodes pass the device's own link as well.
   if (!one_node) served.link_bytes_per_s = std::min(served.link_bytes_per_s, rules.network_bytes_per_s);
   served.direct_links = one_node && device.device_link.has_value();
-  served.times = OperatorTimes(fits, facts_of(device), request.stack.empty() ? std::string() : stack.name);
+  served.times = OperatorTimes(fits, facts, request.stack.empty() ? std::string() : stack.name);
 
   ServingEstimate out;
   out.model = model.name;

@@ -25,7 +25,10 @@ core::Json to_json(const ServingEstimate& e) {
   core::Json metrics = core::Json::object({{"serve.ttft_ns", to_json(e.first_token)},
                                            {"serve.tpot_ns", to_json(e.output_token)},
                                            {"serve.request_ns", to_json(e.request)},
-                                           {"serve.output_tokens_per_gpu_per_second", to_json(e.tokens_per_gpu_s)}});
+                                           {"serve.output_tokens_per_gpu_per_second", to_json(e.tokens_per_gpu_s)},
+                                           {"serve.output_tokens_per_second", to_json(e.all_tokens_per_s())}});
+  if (e.joules_per_token) metrics.set("serve.energy_per_token_joules", to_json(*e.joules_per_token));
+  if (e.joules_per_request) metrics.set("serve.energy_per_request_joules", to_json(*e.joules_per_request));
   core::Json memory = core::Json::object({{"device_bytes", e.memory.device_bytes},
                                           {"weight_bytes", e.memory.weight_bytes},
                                           {"runtime_bytes", e.memory.runtime_bytes},
@@ -59,7 +62,8 @@ core::Json to_json(const ServingEstimate& e) {
     json.set("expert_load", core::Json::object({{"routing", to_string(e.routing)},
                                                 {"serve.expert_imbalance_ratio", e.decode.expert_imbalance},
                                                 {"prefill_imbalance_ratio", e.prefill.expert_imbalance}}));
-  json.set_if("serve.energy_per_token_joules", e.joules_per_token);
+  json.set("floor", core::Json::object({{"ttft_ns", e.floor.first_token_s * 1e9}, {"tpot_ns", e.floor.output_token_s * 1e9}}));
+  if (e.joules_per_token) json.set("serve.energy_per_token_joules", e.joules_per_token->value);
   json.set_if("prefill_gpus_per_decode_gpu", e.prefill_gpus_per_decode_gpu);
   json.set("memory", std::move(memory));
   json.set("decode_work", work_json(e.decode));

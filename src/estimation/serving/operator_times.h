@@ -24,6 +24,11 @@ class OperatorTimes {
  private:
   [[nodiscard]] std::optional<double> at(Kernel kernel) const;
   [[nodiscard]] std::optional<Level> level_of(const Kernel& kernel) const;
+  struct Measured {
+    std::string type;
+    std::optional<Level> level;
+  };
+  [[nodiscard]] Measured measured_as(const Kernel& kernel) const;
 
   const CalibrationSet* fits_;
   DeviceFacts device_;

@@ -12,14 +12,26 @@ bool dominates(const ServingEstimate& a, const ServingEstimate& b) {
   return at <= bt && as >= bs && (at < bt || as > bs);
 }
 
+bool is_power_of_two(std::int64_t value) { return (value & (value - 1)) == 0; }
+
+// Powers of two on up to `gpus` GPUs, and every plan on all of them.
 std::vector<ParallelPlan> plans(const DecoderArchitecture& model, std::int64_t gpus) {
   std::vector<ParallelPlan> list;
-  for (std::int64_t tensor = 1; tensor <= gpus; tensor *= 2)
-    for (std::int64_t pipeline = 1; tensor * pipeline <= gpus; pipeline *= 2)
-      for (std::int64_t replicas = 1; tensor * pipeline * replicas <= gpus; replicas *= 2)
+  for (std::int64_t tensor = 1; tensor <= gpus; ++tensor)
+    for (std::int64_t pipeline = 1; tensor * pipeline <= gpus; ++pipeline)
+      for (std::int64_t replicas = 1; tensor * pipeline * replicas <= gpus; ++replicas) {
+        const bool powers = is_power_of_two(tensor) && is_power_of_two(pipeline) && is_power_of_two(replicas);
+        if (!powers && tensor * pipeline * replicas != gpus) continue;
         for (std::int64_t expert = 1; expert <= (model.experts ? tensor * replicas : 1); expert *= 2)
           list.push_back({tensor, pipeline, expert, replicas});
+      }
   return list;
+}
+
+// Whether `a` is the better head of a search on `gpus` GPUs.
+bool heads(const ServingEstimate& a, const ServingEstimate& b, std::int64_t gpus) {
+  const bool ours = a.plan.gpus() == gpus, theirs = b.plan.gpus() == gpus;
+  return ours != theirs ? ours : a.tokens_per_gpu_s.value > b.tokens_per_gpu_s.value;
 }
 
 std::vector<double> loads(const ParallelPlan& plan, const std::optional<double>& concurrency) {
@@ -71,7 +83,7 @@ core::Result<PlanSearch> search_plans(const DecoderArchitecture& model, const ha
       if (full && !concurrency) break;  // more requests only wait
       ++search.fitting;
       if (!limits.met_by(*estimate)) continue;
-      if (!search.best || estimate->tokens_per_gpu_s.value > search.best->tokens_per_gpu_s.value) search.best = *estimate;
+      if (!search.best || heads(*estimate, *search.best, gpus)) search.best = *estimate;
       within.push_back(std::move(*estimate));
     }
   if (search.fitting == 0 && first_error) return tl::unexpected<core::Error>(*first_error);

@@ -32,7 +32,7 @@ core::Status read_bounds(const core::YamlNode& root, std::string_view key, doubl
 }
 
 core::Result<ServingStack> read_stack(const core::YamlNode& node) {
-  AACO_TRY(node.only_keys({"name", "aliases", "chunk_tokens", "narrow_cache", "first_token_ratio", "spread"}));
+  AACO_TRY(node.only_keys({"name", "aliases", "chunk_tokens", "narrow_cache", "spread"}));
   ServingStack stack;
   AACO_ASSIGN(stack.name, node.require_string("name"));
   if (const core::YamlNode* aliases = node.find("aliases")) {
@@ -44,23 +44,21 @@ core::Result<ServingStack> read_stack(const core::YamlNode& node) {
   stack.narrow_cache = narrow.value_or(false);
   AACO_ASSIGN(const auto spread, node.optional_f64("spread"));
   stack.spread = spread.value_or(0);
-  AACO_ASSIGN(const auto first, node.optional_f64("first_token_ratio"));
-  stack.first_token_ratio = first.value_or(1);
-  if (!(stack.first_token_ratio > 0.1) || stack.first_token_ratio > 10)
-    return node.error("invalid first_token_ratio: expected 0.1 to 10");
   if (stack.spread < 0 || stack.spread > 2) return node.error("invalid spread: expected 0 to 2");
   return stack;
 }
 
 core::Result<AchievedRate> read_achieved(const core::YamlNode& node) {
-  AACO_TRY(node.only_keys({"vendor", "type", "ratio"}));
+  AACO_TRY(node.only_keys({"vendor", "type", "ratio", "memory_ratio"}));
   AchievedRate rate;
   AACO_ASSIGN(const auto vendor, node.optional_string("vendor"));
   AACO_ASSIGN(const auto type, node.optional_string("type"));
   rate.vendor = vendor.value_or("");
   rate.type = type.value_or("");
   AACO_ASSIGN(rate.ratio, node.require_f64("ratio"));
-  if (!(rate.ratio > 0) || rate.ratio > 1) return node.error("invalid ratio: expected 0 to 1");
+  AACO_ASSIGN(rate.memory_ratio, node.optional_f64("memory_ratio"));
+  for (const double ratio : {rate.ratio, rate.memory_ratio.value_or(1)})
+    if (!(ratio > 0) || ratio > 1) return node.error("invalid ratio: expected 0 to 1");
   return rate;
 }
 
@@ -101,10 +99,10 @@ bool ServingRules::saw_device(std::string_view id) const {
 
 bool ServingRules::saw_type(std::string_view type) const { return std::find(types.begin(), types.end(), type) != types.end(); }
 
-double ServingRules::achieved_ratio(std::string_view vendor, std::string_view type) const {
+AchievedRate ServingRules::achieved_rate(std::string_view vendor, std::string_view type) const {
   for (const AchievedRate& rate : achieved)
-    if ((rate.vendor.empty() || rate.vendor == vendor) && (rate.type.empty() || rate.type == type)) return rate.ratio;
-  return 1;
+    if ((rate.vendor.empty() || rate.vendor == vendor) && (rate.type.empty() || rate.type == type)) return rate;
+  return {};
 }
 
 core::Result<ServingRules> load_serving_rules(const std::string& path) {
@@ -120,6 +118,8 @@ core::Result<ServingRules> load_serving_rules(const std::string& path) {
   AACO_TRY((read_coefficients<kServingTerms, ServingTerm>(root, "coefficients", rules.coefficients)));
   AACO_TRY((read_coefficients<kServingTerms, ServingTerm>(root, "specified", rules.specified)));
   AACO_TRY((read_coefficients<kFirstTokenTerms, FirstTokenTerm>(root, "first_token", rules.first_token)));
+  if (rules.first_token.front() != 1)
+    return root.error("invalid coefficient of a first token's own prompt: expected 1, it waits for all of it");
   AACO_TRY(read_bounds(root, "bounds", rules.low, rules.high));
   AACO_TRY(read_bounds(root, "first_token_bounds", rules.first_token_low, rules.first_token_high));
   AACO_ASSIGN(const core::YamlNode* devices, root.require("devices"));

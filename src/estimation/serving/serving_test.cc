@@ -229,6 +229,61 @@ TEST_F(Serving, SearchReturnsPlansNoOtherBeats) {
     EXPECT_GE(found->front[i].tokens_per_gpu_s.value, found->front[i - 1].tokens_per_gpu_s.value);
   }
 }
+TEST_F(Serving, SearchIsHeadedByAPlanOnAllGpus) {
+  const auto& model = *find_decoder(decoders_, "llama3-8b");
+  const auto device = hardware::shipped_device("nvidia_h100_sxm5_80gb");
+  for (const std::int64_t gpus : {1, 3, 4, 6, 7}) {
+    const auto found = search_plans(model, device, request_, gpus, std::nullopt, {}, rules_);
+    ASSERT_TRUE(found && found->best) << gpus;
+    EXPECT_EQ(found->best->plan.gpus(), gpus);
+  }
+  // 405B parameters fit eight GPUs and no replicas of fewer.
+  request_.weight_type = "fp8";
+  const auto large = search_plans(*find_decoder(decoders_, "llama3.1-405b"), device, request_, 9, std::nullopt, {}, rules_);
+  ASSERT_TRUE(large && large->best);
+  EXPECT_EQ(large->best->plan.gpus(), 9);  // nine stages
+  EXPECT_EQ(large->best->plan.replicas, 1);
+}
+TEST_F(Serving, ReplicasWithoutARequestDoNothing) {
+  request_.load.concurrency = 1;
+  const auto one = of("llama3-8b", "nvidia_h100_sxm5_80gb");
+  request_.plan.replicas = 4;
+  const auto four = of("llama3-8b", "nvidia_h100_sxm5_80gb");
+  EXPECT_DOUBLE_EQ(one->requests_per_s, four->requests_per_s);
+  EXPECT_DOUBLE_EQ(one->tokens_per_gpu_s.value, 4 * four->tokens_per_gpu_s.value);
+}
+TEST_F(Serving, AFirstTokenComesAfterItsPrompt) {
+  EXPECT_EQ(rules_.first_token.front(), 1);
+  for (const double load : {1.0, 2.0, 64.0}) {
+    request_.load.concurrency = load;
+    const auto e = of("llama3-8b", "nvidia_h100_sxm5_80gb");
+    EXPECT_GT(e->first_token.value, e->prefill_seconds * 1e9);
+    EXPECT_GE(e->first_token.lower, e->floor.first_token_s * 1e9);
+    EXPECT_GE(e->output_token.lower, e->floor.output_token_s * 1e9);
+    if (load == 1) {
+      EXPECT_EQ(e->first_token_terms[static_cast<std::size_t>(FirstTokenTerm::queue)], 0);
+      EXPECT_EQ(e->first_token_terms[static_cast<std::size_t>(FirstTokenTerm::step)], 0);
+    }
+  }
+}
+// 7.5e9 multiplied weights of 16 bits, and scores of one prompt of 2,048: by hand.
+TEST_F(Serving, TheFloorIsOfPeakRates) {
+  request_.load.concurrency = 1;
+  const auto e = of("llama3-8b", "nvidia_h100_sxm5_80gb");
+  const auto device = hardware::shipped_device("nvidia_h100_sxm5_80gb");
+  const double tables = 128'256.0 * 4096, layers = 32 * (4096.0 * (4096 + 2 * 1024) + 4096.0 * 4096 + 3 * 4096.0 * 14'336);
+  const double scores = 32 * 4.0 * 32 * 128 * 2048 * 2048 / 2;
+  EXPECT_NEAR(e->floor.first_token_s, (2 * layers * 2048 + 2 * tables + scores) / *device.peak_ops_per_s("bfloat16"), 1e-6);
+  const double cache = 32 * 2.0 * 8 * 128 * 2 * (2048 + 128);
+  EXPECT_NEAR(e->floor.output_token_s, ((layers + tables) * 2 + cache) / device.memory.bytes_per_s->value, 1e-6);
+}
+TEST_F(Serving, EnergyHasBoundsWiderThanTheTime) {
+  const auto e = of("llama3-8b", "nvidia_h100_sxm5_80gb");
+  ASSERT_TRUE(e->joules_per_token && e->joules_per_request);
+  EXPECT_GT(e->joules_per_token->value / e->joules_per_token->lower, e->output_token.value / e->output_token.lower);
+  EXPECT_GE(e->joules_per_request->value, 255 * e->joules_per_token->value);
+  EXPECT_LE(e->joules_per_token->upper, 700 * e->output_token.upper / 1e9 + 1e-9);
+}
 TEST_F(Serving, SearchKeepsTheLimits) {
   ServingLimits limits;
   limits.output_token_ns = 20e6;

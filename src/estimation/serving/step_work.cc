@@ -43,7 +43,9 @@ struct Builder {
     const double flops = 2 * rows * n * k;
     const double bytes = n * k * type.bytes + rows * (n + k) * kActivationBytes;
     work[kind] += timed(flops, bytes, served.times.seconds({GemmShape{1, whole(rows), whole(n), whole(k)}, type.name}),
-                        std::max(flops / type.flops_per_s, bytes / served.bytes_per_s), times, 1);
+                        type.seconds(flops, bytes, served.bytes_per_s), times, 1);
+    work[kind].peak_seconds += flops / type.peak_flops_per_s * times;
+    work[kind].resident_bytes += n * k * type.bytes * times;
   }
 
   void projections() {
@@ -93,7 +95,7 @@ struct Builder {
     out.flops = 2 * matrices * inner * real(m.hidden) * rank.visits;
     out.bytes = rank.most_experts * matrices * inner * real(m.hidden) * served.experts.bytes +
                 rank.visits * (2 * real(m.hidden) + 3 * inner) * kActivationBytes;
-    out.seconds = std::max(out.flops / served.experts.flops_per_s, out.bytes / served.bytes_per_s);
+    out.seconds = served.experts.seconds(out.flops, out.bytes, served.bytes_per_s);
     return out;
   }
 
@@ -118,6 +120,11 @@ struct Builder {
     auto measured = served.times.seconds({shape, served.experts.name});
     if (measured && !is_power_law) *measured *= one.seconds / of_rank(busiest({ExpertRouting::Kind::even, 0})).seconds;
     work[WorkClass::experts] += timed(one.flops, one.bytes, measured, one.seconds, layers, kExpertKernels);
+    // At least the mean of the ranks' visits, and the weights of one token's experts.
+    const double matrices = (m.gated ? 3 : 2) * real(e.intermediate) * real(m.hidden);
+    const double parts = std::max(tensor, groups), chosen = real(e.per_token) / parts;
+    work[WorkClass::experts].peak_seconds += 2 * matrices * chosen * routed_rows() / served.experts.peak_flops_per_s * layers;
+    work[WorkClass::experts].resident_bytes += matrices * chosen * served.experts.bytes * layers;
     work.expert_imbalance = rank.imbalance;
     feed_forward(real(e.shared_intermediate), layers);
   }
@@ -136,6 +143,8 @@ struct Builder {
     if (tokens.decoding > 0)
       out += timed(multiplied, read, of_layers(full, windowed, {false, tokens.decoding, 1, tokens.cached}), specified, 1,
                    real(m.layers));
+    out.peak_seconds += multiplied / served.cache_flops_per_s;
+    out.resident_bytes += read;
     if (tokens.prompts <= 0) return;
     const double prompt_dims =
         m.latent ? real(m.latent->key_dim + m.latent->rotary_dim + m.latent->value_dim) : 2 * real(m.head_dim);
@@ -144,6 +153,7 @@ struct Builder {
     const double flops = tokens.prompts * pairs * heads * 2 * prompt_dims;
     const double bytes =
         tokens.prompts * tokens.prompt * real(m.layers) * (value_bytes + 2 * heads * real(m.head_dim) * kActivationBytes);
+    out.peak_seconds += flops / served.cache_flops_per_s;
     const double computed = std::max(flops / served.plain.flops_per_s, bytes / served.bytes_per_s);
     out += timed(flops, bytes, of_layers(full, windowed, {true, tokens.prompts, tokens.prompt, tokens.prompt}), computed, 1, 0);
   }
@@ -224,6 +234,8 @@ ClassWork& ClassWork::operator+=(const ClassWork& other) {
   seconds += other.seconds;
   kernels += other.kernels;
   specified += other.specified;
+  peak_seconds += other.peak_seconds;
+  resident_bytes += other.resident_bytes;
   return *this;
 }
 
@@ -263,8 +275,13 @@ core::Result<WeightType> weight_type_on(const hardware::Device& device, const st
   const auto peak = device.peak_ops_per_s(computed);
   if (!peak)
     return core::fail(core::ErrorCode::unsupported, device.id + " has no peak rate for " + computed, "add it to " + device.where);
-  return WeightType{name, found->bytes,
-                    *peak * rules.achieved_ratio(device.vendor, canonical_type(device.computed_as(computed)))};
+  const AchievedRate achieved = rules.achieved_rate(device.vendor, canonical_type(device.computed_as(computed)));
+  return WeightType{name, found->bytes, *peak * achieved.ratio, *peak, achieved.memory_ratio};
+}
+
+double WeightType::seconds(double operations, double moved_bytes, double bytes_per_s) const {
+  const double computing = operations / flops_per_s, moving = moved_bytes / (bytes_per_s * memory_ratio.value_or(1));
+  return memory_ratio ? computing + moving : std::max(computing, moving);
 }
 
 double cache_bytes_per_token(const ServedModel& served) {

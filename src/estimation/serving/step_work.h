@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,12 @@ namespace aaco::estimation {
 // How a type of weights is kept and computed with on a device.
 struct WeightType {
   std::string name;
-  double bytes = 2;        // of one weight, with its scales
-  double flops_per_s = 0;  // achieved share of the peak
+  double bytes = 2;                    // of one weight, with its scales
+  double flops_per_s = 0;              // achieved share of the peak
+  double peak_flops_per_s = 0;         // dense
+  std::optional<double> memory_ratio;  // see AchievedRate
+  // One product of so many operations and bytes at the specification's rates, as libraries reach them.
+  [[nodiscard]] double seconds(double operations, double moved_bytes, double bytes_per_s) const;
 };
 // `what`: "weight" or "KV cache", for the error.
 core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type, const ServingRules& rules,
@@ -24,6 +29,8 @@ struct ServedModel {
   ParallelPlan plan;
   WeightType dense, experts, plain;  // plain: of the vocabulary's tables and of attention, 16 bits
   double cache_bytes = 2;            // of one cached value
+  double cache_flops_per_s = 0;      // peak of the type it is kept in
+  double on_chip_bytes = 0;          // the largest cache of the device; 0: unknown
   double bytes_per_s = 0;            // memory
   double link_bytes_per_s = 0;       // one direction, to the ranks of the tensor group
   bool direct_links = true;          // between them

@@ -134,7 +134,7 @@ std::optional<estimation::ModelEstimate> borrowed(const PlacedRun& run, const es
   for (const auto& [id, entry] : set.entries()) {
     const Fits& fits = entry.calibration.*kind;
     const auto fit = fits.find(run.family);
-    if (id == device.id || entry.facts.is_cpu != device.is_cpu || fit == fits.end()) continue;
+    if (id == device.id || !same_class(entry.facts, device) || fit == fits.end()) continue;
     const std::size_t close = closeness(entry.facts, device);
     if (close > nearest) continue;
     if (close < nearest) count = logarithm = low = high = 0;

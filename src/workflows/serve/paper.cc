@@ -20,6 +20,10 @@ std::string time_text(const Estimate& e) {
                      core::format_duration(e.upper));
 }
 
+std::string energy_text(const Estimate& e) {
+  return fmt::format("{:.3g} J  ({:.3g} to {:.3g}, 90 %)  {}, {}", e.value, e.lower, e.upper, to_string(e.level), e.source);
+}
+
 std::string rate(double value) { return value < 100 ? fmt::format("{:.3g}", value) : core::format_count(std::round(value)); }
 
 std::string types_text(const ServingEstimate& e) {
@@ -57,10 +61,12 @@ report::PaperSection summary(const ServingEstimate& e) {
   facts.emplace_back("TPOT", time_text(e.output_token));
   facts.emplace_back("tokens/s per GPU", fmt::format("{}  ({} to {}, 90 %)  output tokens", rate(e.tokens_per_gpu_s.value),
                                                      rate(e.tokens_per_gpu_s.lower), rate(e.tokens_per_gpu_s.upper)));
-  facts.emplace_back("tokens/s", fmt::format("{}, {} requests/s", rate(e.tokens_per_s), rate(e.requests_per_s)));
-  facts.emplace_back("request", core::format_duration(e.request.value));
-  if (e.joules_per_token)
-    facts.emplace_back("energy per token", fmt::format("{:.3g} J  THEORETICAL, specification", *e.joules_per_token));
+  const Estimate all = e.all_tokens_per_s();
+  facts.emplace_back("tokens/s", fmt::format("{}  ({} to {}, 90 %)  {} requests/s", rate(all.value), rate(all.lower),
+                                             rate(all.upper), rate(e.requests_per_s)));
+  facts.emplace_back("request", time_text(e.request));
+  if (e.joules_per_token) facts.emplace_back("energy per token", energy_text(*e.joules_per_token));
+  if (e.joules_per_request) facts.emplace_back("energy per request", energy_text(*e.joules_per_request));
   facts.emplace_back("level", fmt::format("{}, {}", to_string(e.output_token.level), e.output_token.source));
   return section;
 }
@@ -100,6 +106,9 @@ report::PaperSection work(const ServingEstimate& e) {
   }
   section.facts.emplace_back("decode step", core::format_duration(e.decode_seconds * 1e9) + " without prompts");
   section.facts.emplace_back("prefill", core::format_duration(e.prefill_seconds * 1e9) + " per prompt");
+  section.facts.emplace_back("floor", fmt::format("TTFT {}, TPOT {} at the peak rates of the data sheet",
+                                                  core::format_duration(e.floor.first_token_s * 1e9),
+                                                  core::format_duration(e.floor.output_token_s * 1e9)));
   if (e.prefill_gpus_per_decode_gpu)
     section.facts.emplace_back("prefill GPUs", fmt::format("{:.2f} per decode GPU", *e.prefill_gpus_per_decode_gpu));
   return section;
@@ -133,9 +142,9 @@ std::string model_of(const ServedPoint& point, const std::vector<ServedPoint>& p
 report::PaperSection ranked(const std::vector<ServedPoint>& points, const std::string& model) {
   report::PaperSection section;
   // Wide tables go on below with their first column: the device, because all rows are of one model.
-  const std::vector<std::string> header{"hardware",         "model",     "plan", "TTFT", "TPOT", "90 %",
-                                        "tokens/s per GPU", "KV tokens", "level"};
-  section.table.numeric = {false, false, false, true, true, true, true, true, false};
+  const std::vector<std::string> header{"hardware",         "model",   "plan",   "TTFT",      "TPOT", "90 %",
+                                        "tokens/s per GPU", "J/token", "in use", "KV tokens", "level"};
+  section.table.numeric = {false, false, false, true, true, true, true, true, true, true, false};
   for (const ServedPoint& point : points) {
     if (model_of(point, points) != model) continue;
     if (!point.estimate) {
@@ -147,7 +156,8 @@ report::PaperSection ranked(const std::vector<ServedPoint>& points, const std::s
         {e.device_id, e.model, to_string(e.plan), core::format_duration(e.first_token.value),
          core::format_duration(e.output_token.value),
          core::format_duration(e.output_token.lower) + " to " + core::format_duration(e.output_token.upper),
-         rate(e.tokens_per_gpu_s.value), core::format_count(e.memory.capacity_tokens),
+         rate(e.tokens_per_gpu_s.value), e.joules_per_token ? fmt::format("{:.3g}", e.joules_per_token->value) : std::string("-"),
+         core::format_bytes(e.memory.requested_bytes), core::format_count(e.memory.capacity_tokens),
          std::string(to_string(e.output_token.level))});
   }
   if (!section.table.rows.empty()) section.table.header = header;
@@ -166,8 +176,10 @@ report::Paper serving_paper(const std::vector<ServedPoint>& points, const ServeR
     if (!e.notes.empty()) paper.sections.push_back({"Notes", {}, {}, e.notes});
     return paper;
   }
-  paper.title = fmt::format("Served with {} input and {} output tokens, by output tokens/s per GPU",
-                            request.serving.load.input_tokens, request.serving.load.output_tokens);
+  constexpr std::array<std::string_view, 4> kRanks{"output tokens/s per GPU", "TPOT", "energy per output token",
+                                                   "memory per GPU"};
+  paper.title = fmt::format("Served with {} input and {} output tokens, by {}", request.serving.load.input_tokens,
+                            request.serving.load.output_tokens, kRanks[static_cast<std::size_t>(request.rank)]);
   // Tokens of different models are different goods: each has a ranking of its own.
   std::vector<std::string> models;
   for (const ServedPoint& point : points)

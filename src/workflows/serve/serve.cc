@@ -56,7 +56,24 @@ core::Result<void> fill(ServedPoint& point, const ServeRequest& request, const e
                       fmt::format("none of {} plans on up to {} GPUs meets the SLO", point.search->fitting, request.gpus),
                       "use more GPUs, or relax --slo");
   point.estimate = point.search->best;
+  if (point.estimate->plan.gpus() != request.gpus)
+    point.estimate->notes.push_back(fmt::format("no plan on all {} GPUs {}; the best uses {}", request.gpus,
+                                                request.limits.any() ? "fits and meets the SLO" : "fits",
+                                                point.estimate->plan.gpus()));
   return {};
+}
+
+// The figure of a rank, less being better; empty: unknown.
+std::optional<double> ranked_by(const ServedPoint& point, ServeRequest::Rank rank) {
+  if (!point.estimate) return std::nullopt;
+  const estimation::ServingEstimate& e = *point.estimate;
+  switch (rank) {
+    case ServeRequest::Rank::throughput: return -e.tokens_per_gpu_s.value;
+    case ServeRequest::Rank::latency: return e.output_token.value;
+    case ServeRequest::Rank::memory: return e.memory.requested_bytes;
+    case ServeRequest::Rank::energy: break;
+  }
+  return e.joules_per_token ? std::optional(e.joules_per_token->value) : std::nullopt;
 }
 
 }  // namespace
@@ -94,9 +111,10 @@ core::Result<std::vector<ServedPoint>> serve_estimates(const ServeRequest& reque
   if (points.empty()) return core::fail(core::ErrorCode::invalid_argument, "missing model or device");
   if (std::all_of(points.begin(), points.end(), [](const ServedPoint& point) { return point.error.has_value(); }))
     return tl::unexpected<core::Error>(*points.front().error);
-  std::stable_sort(points.begin(), points.end(), [](const ServedPoint& a, const ServedPoint& b) {
+  std::stable_sort(points.begin(), points.end(), [&](const ServedPoint& a, const ServedPoint& b) {
     if (a.error.has_value() != b.error.has_value()) return b.error.has_value();
-    return a.estimate && b.estimate && a.estimate->tokens_per_gpu_s.value > b.estimate->tokens_per_gpu_s.value;
+    const auto ours = ranked_by(a, request.rank), theirs = ranked_by(b, request.rank);
+    return ours && (!theirs || *ours < *theirs);
   });
   return points;
 }
