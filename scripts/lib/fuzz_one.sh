@@ -10,7 +10,7 @@ fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 corpus=("$fresh")
 [ ! -d "$seeds" ] || corpus+=("$seeds")
-count=$({ find "$seeds" -type f 2>/dev/null || true; } | wc -l)
+count=$({ find -L "$seeds" -type f 2>/dev/null || true; } | wc -l)
 options=(-artifact_prefix="$logs/$name-" -rss_limit_mb=2048 -timeout=20 -max_len=65536 -print_final_stats=1 -close_fd_mask=1)
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 if "build/fuzz/fuzz/$name" "${options[@]}" -runs=0 "${corpus[@]}" >"$logs/$name.log" 2>&1 &&

@@ -3,7 +3,7 @@
 printf 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
   clang++ -fsanitize=fuzzer,address -x c++ -o /dev/null - 2>/dev/null || skip "clang++ cannot link fuzz targets on this machine"
 cmake --preset fuzz >/dev/null
-cmake --build build/fuzz -j "$(nproc)" --target aaco_fuzzers >"$out.build.log" 2>&1 || { tail -n 20 "$out.build.log"; exit 1; }
+cmake --build build/fuzz -j "$(nproc)" --target aaco_long_fuzzers >"$out.build.log" 2>&1 || { tail -n 20 "$out.build.log"; exit 1; }
 export fuzz_seconds=${AACO_PROOF_FUZZ_SECONDS:-600}
 finished=$out.$commit.done
 touch "$finished"
