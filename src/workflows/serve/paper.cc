@@ -20,8 +20,16 @@ std::string time_text(const Estimate& e) {
                      core::format_duration(e.upper));
 }
 
+std::string amount(double value, std::string_view unit) {
+  constexpr std::array<std::string_view, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+  std::size_t place = 0;
+  while (value >= 1000 && place + 1 < kPrefixes.size()) value /= 1000, ++place;
+  return fmt::format("{:.3g} {}{}", value, kPrefixes[place], unit);
+}
+
 std::string energy_text(const Estimate& e) {
-  return fmt::format("{:.3g} J  ({:.3g} to {:.3g}, 90 %)  {}, {}", e.value, e.lower, e.upper, to_string(e.level), e.source);
+  return fmt::format("{}  ({} to {}, 90 %)  {}, {}", amount(e.value, "J"), amount(e.lower, "J"), amount(e.upper, "J"),
+                     to_string(e.level), e.source);
 }
 
 std::string rate(double value) { return value < 100 ? fmt::format("{:.3g}", value) : core::format_count(std::round(value)); }
@@ -82,13 +90,6 @@ report::PaperSection memory(const ServingEstimate& e) {
   section.facts.emplace_back("in use",
                              fmt::format("{} of {}", core::format_bytes(m.requested_bytes), core::format_bytes(m.device_bytes)));
   return section;
-}
-
-std::string amount(double value, std::string_view unit) {
-  constexpr std::array<std::string_view, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
-  std::size_t place = 0;
-  while (value >= 1000 && place + 1 < kPrefixes.size()) value /= 1000, ++place;
-  return fmt::format("{:.3g} {}{}", value, kPrefixes[place], unit);
 }
 
 report::PaperSection work(const ServingEstimate& e) {
