@@ -7,7 +7,6 @@
 
 #include "core/hash.h"
 #include "core/strings.h"
-#include "runner/ort/quiet_errors.h"
 
 namespace aaco::runner::ort {
 namespace {
@@ -76,7 +75,6 @@ core::Result<std::shared_ptr<Api>> open_api(const std::string& library_path) {
   // From 1.29 on the official library reports to its maker from the moment it is started, over the network, by threads of its
   // own, under an id that it leaves in the user's cache. What can be called to end that (below) comes after the first report.
   ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);  // NOLINT(concurrency-mt-unsafe): before the library's first thread
-  QuietErrors quiet;
   AACO_ASSIGN(core::SharedLibrary library, core::SharedLibrary::open(library_path));
   const auto get_base = library.function<const OrtApiBase*(ORT_API_CALL*)()>("OrtGetApiBase");
   if (get_base == nullptr)
@@ -95,12 +93,11 @@ core::Result<std::shared_ptr<Api>> open_api(const std::string& library_path) {
                       library_path + " is ONNX Runtime " + version + "; version 1.17 or newer is required");
   std::string build = build_of(reinterpret_cast<const void*>(get_base));
   auto api = std::make_shared<Api>(
-      Api{std::move(library), call, version, std::move(build), std::make_unique<LogCollector>(), nullptr, {}, 0});
+      Api{std::move(library), call, version, std::move(build), std::make_unique<LogCollector>(), nullptr, {}});
   OrtEnv* environment = nullptr;
   AACO_TRY(api->check(call->CreateEnvWithCustomLogger(&collect, api->log.get(), ORT_LOGGING_LEVEL_WARNING, "aaco", &environment),
                       "starting ONNX Runtime"));
   api->environment = api->own(environment, call->ReleaseEnv);
-  api->left_out = quiet.finish();
   AACO_TRY(api->check(call->DisableTelemetryEvents(environment), "starting ONNX Runtime"));
   char** names = nullptr;
   int count = 0;

@@ -38,7 +38,6 @@ struct Api {
   std::unique_ptr<LogCollector> log;
   std::shared_ptr<OrtEnv> environment;  // released before the library closes
   std::vector<std::string> providers;
-  std::int64_t left_out = 0;  // lines about schemas that the library wrote to standard error when it started (quiet_errors.h)
 
   // A status as ours; releases it. `doing` says what failed.
   [[nodiscard]] core::Status check(OrtStatus* status, std::string_view doing) const;

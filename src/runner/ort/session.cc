@@ -318,7 +318,6 @@ Json Session::describe() const {
                                  {"io_binding", true},
                                  {"messages", std::move(complaints)}});
   if (!options_.session_options.empty()) described.set("session_options", std::move(session_options));
-  if (api_->left_out > 0) described.set("schema_messages_left_out", api_->left_out);
   Json fallen = Json::array();
   for (const PlacedNode& node : fallen_)
     fallen.push(Json::object({{"node", node.name}, {"op_type", node.op_type}, {"provider", node.provider}}));

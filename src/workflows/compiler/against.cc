@@ -136,8 +136,7 @@ core::Result<Json> place_on_backend(const CompilerRequest& request, const graph:
                        {"version", runtime["version"]},
                        {"nodes_by_provider", runtime["nodes_by_provider"]},
                        {"refused", fallen_nodes(graph, runtime, support, rules)}})
-      .set_if("source", support ? Json(support->source) : Json())
-      .set_if("schema_messages_left_out", runtime["schema_messages_left_out"]);
+      .set_if("source", support ? Json(support->source) : Json());
 }
 
 FusedSide library_side(const Json& document) {
