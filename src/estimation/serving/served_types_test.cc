@@ -49,6 +49,8 @@ TEST_F(ServedTypes, SaysWhatTheDeviceDoesNotMultiply) {
   request_.weight_type = "fp8";
   EXPECT_THAT(notes_of(read(small("bfloat16")), "nvidia_a100_sxm4_80gb"), HasSubstr("does not multiply fp8"));
   EXPECT_THAT(notes_of(read(small("bfloat16")), "nvidia_h100_sxm5_80gb"), Not(HasSubstr("does not multiply")));
+  request_.weight_type = "int4";  // by its methods weights alone are narrow, on any device
+  EXPECT_THAT(notes_of(read(small("bfloat16")), "nvidia_a100_sxm4_80gb"), Not(HasSubstr("does not multiply")));
 }
 TEST_F(ServedTypes, MemoryIsWhatTheDriverShows) {
   EXPECT_EQ(of(read(small("float16")), "nvidia_l4_pcie_24gb")->memory.device_bytes, 23034.0 * 1024 * 1024);

@@ -265,14 +265,14 @@ core::Result<WeightType> weight_type_on(const hardware::Device& device, const st
                        [&](const hardware::Engine& engine) { return engine.rate(registry) != nullptr; });
   };
   // Weights of a type that the device does not multiply are widened to 16 bits on the way.
-  const bool native = !found->computed.empty() && named(found->computed);
+  const bool multiplied = !found->computed.empty() && named(found->computed);
   const std::string wide = named("bfloat16") || !named("float16") ? "bfloat16" : "float16";
-  const std::string computed = native || found->bytes >= 2 ? std::string(found->computed) : wide;
+  const std::string computed = multiplied || found->bytes >= 2 ? std::string(found->computed) : wide;
   const auto peak = device.peak_ops_per_s(computed);
   if (!peak)
     return core::fail(core::ErrorCode::unsupported, device.id + " has no peak rate for " + computed, "add it to " + device.where);
   return WeightType{name, found->bytes, *peak * rules.achieved_ratio(device.vendor, canonical_type(device.computed_as(computed))),
-                    native || found->bytes >= 2};
+                    multiplied || found->computed.empty() || found->bytes >= 2};
 }
 
 StepWork step_work(const ServedModel& served, const StepTokens& tokens) {

@@ -13,7 +13,7 @@ struct WeightType {
   std::string name;
   double bytes = 2;        // of one weight, with its scales
   double flops_per_s = 0;  // achieved share of the peak
-  bool native = true;      // the device multiplies it; else weights are widened on the way
+  bool native = true;      // the device multiplies it, or no stack does (int4); else weights are widened on the way
 };
 // `what`: "weight" or "KV cache", for the error.
 core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type, const ServingRules& rules,
