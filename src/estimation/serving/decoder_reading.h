@@ -11,7 +11,7 @@
 namespace aaco::estimation {
 
 // The longest sequence with the scaling of rotary positions: YaRN stretches the original length, linear and dynamic scaling the
-// stated one; Llama 3's and LongRoPE's are in the stated one already (as vLLM takes them: vllm/config/model.py).
+// stated one; Llama 3's and LongRoPE's are in the stated one already (from memory of how vLLM takes them; not looked up).
 core::Result<std::int64_t> read_context(ConfigReader& config);
 
 // Needs the number of layers.
