@@ -14,6 +14,10 @@
 // Recommendations for a GPU trace: each gain is the share of the span that would be saved, computed from the trace.
 namespace aaco::analytics::advice {
 
+// Waits for values from which on it is said that a graph cannot contain them: of the kernels, or of the time between launches
+// (our own judgement).
+inline constexpr double kSomeReads = 0.005;
+
 struct GpuIdle {
   std::int64_t gap_count = 0;
   double idle_ns = 0;

@@ -21,9 +21,8 @@ namespace {
 constexpr double kFewestSmallKernels = 10;  // below which fusing is no advice
 constexpr double kDominates = 0.3;          // of the whole: launching takes as much as anything else (our own judgement)
 constexpr double kReplayGapNs = 1'500;      // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
-// Waits for values, of the kernels or of the time between: with the first no graph of the whole step is possible, with the second
-// it is said (the same).
-constexpr double kManyReads = 0.05, kSomeReads = 0.005;
+// Waits for values, of the kernels or of the time between, with which no graph of the whole step is possible (the same).
+constexpr double kManyReads = 0.05;
 constexpr double kNearLimit = 0.85;        // of the device limits: no other implementation is advised; the same
 constexpr double kMostlyReductions = 0.5;  // of the small kernels' time; the same
 constexpr double kFusedShare = 0.5;        // of two element-wise kernels fused, each tensor between is not written and read again

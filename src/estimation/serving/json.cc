@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "estimation/serving.h"
 
 namespace aaco::estimation {
@@ -15,6 +17,22 @@ core::Json work_json(const StepWork& work) {
   return classes;
 }
 
+core::Json memory_json(const ServingMemory& m) {
+  const auto whole = [](double bytes) { return std::llround(bytes); };
+  core::Json json = core::Json::object({{"device_bytes", whole(m.device_bytes)},
+                                        {"usable_bytes", whole(m.usable_bytes)},
+                                        {"weight_bytes", whole(m.weight_bytes)},
+                                        {"runtime_bytes", whole(m.runtime_bytes)},
+                                        {"requested_bytes", whole(m.requested_bytes)},
+                                        {"cache_bytes_per_token", whole(m.cache_bytes_per_token)},
+                                        {"serve.kv_capacity_count", whole(m.capacity_tokens)}});
+  if (m.window > 0)
+    json.set("window", core::Json::object({{"tokens", m.window},
+                                           {"full_cache_bytes_per_token", whole(m.full_cache_bytes_per_token)},
+                                           {"windowed_cache_bytes_per_token", whole(m.windowed_cache_bytes_per_token)}}));
+  return json;
+}
+
 }  // namespace
 
 core::Json to_json(const ServingEstimate& e) {
@@ -29,12 +47,7 @@ core::Json to_json(const ServingEstimate& e) {
                                            {"serve.output_tokens_per_second", to_json(e.all_tokens_per_s())}});
   if (e.joules_per_token) metrics.set("serve.energy_per_token_joules", to_json(*e.joules_per_token));
   if (e.joules_per_request) metrics.set("serve.energy_per_request_joules", to_json(*e.joules_per_request));
-  core::Json memory = core::Json::object({{"device_bytes", e.memory.device_bytes},
-                                          {"weight_bytes", e.memory.weight_bytes},
-                                          {"runtime_bytes", e.memory.runtime_bytes},
-                                          {"requested_bytes", e.memory.requested_bytes},
-                                          {"cache_bytes_per_token", e.memory.cache_bytes_per_token},
-                                          {"serve.kv_capacity_count", e.memory.capacity_tokens}});
+  core::Json memory = memory_json(e.memory);
   core::Json load = core::Json::object({{"input_tokens", e.load.input_tokens},
                                         {"output_tokens", e.load.output_tokens},
                                         {"concurrency", e.load.concurrency},

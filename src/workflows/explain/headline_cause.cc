@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "analytics/gpu_advice.h"
+
 namespace aaco::workflows {
 namespace {
 
@@ -78,11 +80,10 @@ Json drained_cause(double idle_ns, double span_ns) {
 
 // Whether the host waits for the device between launches so often that no graph could contain them.
 bool reads_values(const Json& gpu, double dispatch_ns) {
-  constexpr double kSomeReads = 0.005;  // of the dispatch, as in the advice
   double reading_ns = 0;
   for (const Json& one : gpu["idle_causes"].items())
     if (one["cause"].text() == "synchronous-copy" || one["cause"].text() == "synchronisation") reading_ns += idle_of(one);
-  return reading_ns > kSomeReads * dispatch_ns;
+  return reading_ns > analytics::advice::kSomeReads * dispatch_ns;
 }
 
 // No graph can contain them: they go first.
