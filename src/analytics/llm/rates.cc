@@ -8,6 +8,8 @@
 namespace aaco::analytics::llm {
 namespace {
 
+constexpr std::size_t kFineChunks = 8;  // of a response: its bursts at the edges of a window do not matter
+
 double length_of(std::int64_t from, std::int64_t to) { return static_cast<double>(to - from); }
 
 bool is_complete(const trace::LlmRequestRow& row, const trace::NameTable& names) {
@@ -93,9 +95,10 @@ void Flow::add_chunks(const trace::LlmRequestRow& row, const Piece& all, std::sp
   const bool counted = tokens.size() == times_ns.size() && stated > 0;
   std::int64_t before =
       std::max(row.sent_ns.value_or(row.scheduled_ns), times_ns.front() - static_cast<std::int64_t>(own_first_ns_));
+  const bool fine = times_ns.size() >= kFineChunks;
   for (std::size_t i = 0; i < times_ns.size(); ++i) {
     const double share = counted ? tokens[i] / stated : 1 / static_cast<double>(times_ns.size());
-    add({before, times_ns[i], share * all.complete, 0, share * all.output, i == 0 ? all.prompt : 0});
+    add({fine ? times_ns[i] : before, times_ns[i], share * all.complete, 0, share * all.output, i == 0 ? all.prompt : 0});
     before = times_ns[i];
   }
   if (all.failed > 0) add({row.end_ns, row.end_ns, 0, all.failed, 0, 0});

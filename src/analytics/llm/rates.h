@@ -16,9 +16,10 @@ struct Window {
   [[nodiscard]] double seconds() const { return static_cast<double>(to - from) * 1e-9; }
 };
 
-// What flowed from the server over time. The tokens of a chunk flow evenly from the chunk before it, those of the first chunk
-// over the shortest time to a first token of the level: so that requests that run in step do not count over one burst less or
-// more at the edges of a window. A response in one piece flows over its own time.
+// What flowed from the server over time. Tokens count when their chunk arrives. Of a response of few chunks those of each flow
+// evenly from the chunk before it, and those of the first over the shortest time to a first token of the level: so that requests
+// that run in step do not count over one burst less or more at the edges of a window. A response in one piece flows over its own
+// time.
 class Flow {
  public:
   // `tokens_per_chunk`: of the complete requests, for the tokens of those that ended early; empty: unknown, these have none.
