@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -73,13 +72,11 @@ std::string quantity(std::string_view metric, double value) {
   return fmt::format("{:.4g}", value);
 }
 
-// A shift that does not last, and half of whose time are spikes that were told.
-bool is_within(const Anomaly& shift, const std::vector<Anomaly>& spikes) {
-  if (shift.end_ns <= shift.start_ns) return false;
-  std::int64_t covered = 0;
-  for (const Anomaly& spike : spikes)
-    covered += std::max<std::int64_t>(0, std::min(shift.end_ns, spike.end_ns) - std::max(shift.start_ns, spike.start_ns));
-  return 2 * covered >= shift.end_ns - shift.start_ns;
+// Most of the values are of the level: otherwise they are slow ones among usual ones, which spikes tell.
+bool is_level(std::span<const double> values, double level) {
+  constexpr double kNear = 0.25, kMost = 0.6;
+  const auto near = std::count_if(values.begin(), values.end(), [&](double one) { return std::abs(one / level - 1) <= kNear; });
+  return static_cast<double>(near) >= kMost * static_cast<double>(values.size());
 }
 
 // A shift that does not last to the end is said from where to where; the change back is not another one.
@@ -102,6 +99,7 @@ void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vect
     const double after = stats::median({values.begin() + static_cast<std::ptrdiff_t>(from),
                                         values.begin() + static_cast<std::ptrdiff_t>(std::max(end, from + 1))});
     if (std::abs(after / change.before - 1) < kLevelRatio) continue;
+    if (end < values.size() && !is_level(std::span(values).subspan(from, std::max(end, from + 1) - from), after)) continue;
     const std::string what = fmt::format("{} instead of {}", core::format_duration(after), core::format_duration(change.before));
     out.push_back(
         {Kind::level_shift,
@@ -185,10 +183,7 @@ std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, co
     spike.text = fmt::format("{}: up to {} instead of {}", spike.subject, core::format_duration(spike.value),
                              core::format_duration(spike.expected));
   }
-  std::vector<Anomaly> shifts;
-  add_level_shifts(rows, values, normal, unit, shifts);
-  std::erase_if(shifts, [&](const Anomaly& shift) { return is_within(shift, out); });
-  std::move(shifts.begin(), shifts.end(), std::back_inserter(out));
+  add_level_shifts(rows, values, normal, unit, out);
   return out;
 }
 
