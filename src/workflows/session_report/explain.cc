@@ -77,6 +77,12 @@ core::Result<std::vector<analytics::anomaly::Execution>> executions_of(LoadedSes
   return list;
 }
 
+// The fingerprint of a load does not say which server was asked.
+bool same_server(const std::string& path, const trace::SessionManifest& manifest) {
+  const auto other = tracelake::read_manifest(path);
+  return other && other->outcome.llm["url"].text() == manifest.outcome.llm["url"].text();
+}
+
 core::Status add_history(const std::string& session_id, const trace::SessionManifest& manifest, const trace::Metrics& metrics,
                          const Services& services, Explanation& out) {
   // An imported trace does not say what ran: without a tag any other trace of the device would be compared with it.
@@ -102,15 +108,9 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
   return {};
 }
 
-// The fingerprint of a load does not say which server was asked.
-bool same_server(const std::string& path, const trace::SessionManifest& manifest) {
-  const auto other = tracelake::read_manifest(path);
-  return other && other->outcome.llm["url"].text() == manifest.outcome.llm["url"].text();
-}
-
 // Iterations are complete measured requests, counted; a request is named by its own number, as everywhere else.
 core::Status name_requests(LoadedSession& loaded, std::vector<trace::IterationRow>& rows) {
-  AACO_ASSIGN(const auto requests, loaded.rows<trace::LlmRequestRow>());
+  AACO_ASSIGN(const auto requests, tracelake::read_table<trace::LlmRequestRow>(loaded.path(), loaded.names()));
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> numbers;
   for (auto row = requests.rbegin(); row != requests.rend(); ++row)
     numbers[{row->scheduled_ns, row->end_ns - row->scheduled_ns}].push_back(row->request);
