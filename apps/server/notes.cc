@@ -21,13 +21,13 @@ Response notes_response(const std::string& id, const workflows::SessionNotes& no
 
 core::Result<Response> get_notes(const Call& call, const Site& site) {
   AACO_ASSIGN(const std::string id, noted_id(call, site));
-  return notes_response(id, workflows::read_notes(id, site.services.paths));
+  return notes_response(id, workflows::read_notes(id, site.services.paths.sessions));
 }
 
 core::Result<Response> put_notes(const Call& call, const Site& site) {
   AACO_ASSIGN(const std::string id, noted_id(call, site));
   workflows::SessionNotes notes{.text = call.text("text"), .tags = call.all("tags"), .changed = {}};
-  AACO_ASSIGN(const auto written, workflows::write_notes(id, std::move(notes), site.services.paths));
+  AACO_ASSIGN(const auto written, workflows::write_notes(id, std::move(notes), site.services.paths.sessions));
   return notes_response(id, written);
 }
 

@@ -12,6 +12,7 @@ unless `progress=` asks for it. Times are nanoseconds (`_ns`), sizes bytes (`_by
 are seconds or texts such as "500ms". Errors are subclasses of `aaco.Error` and say what to do next. Every function can be called from
 any thread; the interpreter's lock is released while it works, and Ctrl-C ends a measurement early with the data kept.
 """
+from aaco import _interpreter  # first: it refuses where the rest would wait for ever
 from aaco._core import __version__
 from aaco.classes import BottleneckClassifier, ORTRunner, SessionManager
 from aaco.comparison import Comparison, ab, diff

@@ -66,6 +66,13 @@ def _names(side: Side) -> list[str]:
     return _world.paths(side, 'the side')
 
 
+def _only(names: list[str], sessions: Optional[_world.PathLike]) -> Optional[Session]:
+    """The session of a side that is one; none of several, of a tag, or of a baseline."""
+    if len(names) != 1 or names[0].startswith('tag:') or names[0].endswith(('.yaml', '.json')):
+        return None
+    return open(names[0], sessions=sessions)
+
+
 def diff(a: Side, b: Side = 'latest', *, threshold: Ratio = 0.05, metrics: Sequence[str] = (), force: bool = False,
          drop_disturbed: bool = False, use_history: bool = True, store: bool = False,
          sessions: Optional[_world.PathLike] = None) -> Comparison:
@@ -73,10 +80,13 @@ def diff(a: Side, b: Side = 'latest', *, threshold: Ratio = 0.05, metrics: Seque
 
     a, b: a Session, a name, or a list of them; a is the baseline. threshold: smaller changes are equivalent (0.05 or "5%").
     metrics: ids; the first one decides. force: compare even what is not comparable. store: also write the verdict into b.
+    .a and .b of the answer are the sessions of sides that are one session each, named by id, path or as a Session.
     """
-    return Comparison(_core.diff(_world.current(sessions), {
-        'a': _names(a), 'b': _names(b), 'threshold': threshold, 'metrics': _world.paths(metrics, 'metrics'), 'force': force,
-        'drop_disturbed': drop_disturbed, 'use_history': use_history, 'store': store}))
+    names = _names(a), _names(b)
+    verdict = _core.diff(_world.current(sessions), {
+        'a': names[0], 'b': names[1], 'threshold': threshold, 'metrics': _world.paths(metrics, 'metrics'), 'force': force,
+        'drop_disturbed': drop_disturbed, 'use_history': use_history, 'store': store})
+    return Comparison(verdict, *(_only(side, sessions) for side in names))
 
 
 def ab(a: Mapping[str, Any], b: Mapping[str, Any], *, duration: Duration = 60, iterations: Optional[int] = None,

@@ -89,6 +89,17 @@ class Analysis(Document):
         return latency['lower'], latency['upper']
 
     @property
+    def memory_bytes(self) -> float:
+        """The predicted peak of memory, bytes."""
+        return self['estimate']['memory']['value']
+
+    @property
+    def fits(self) -> bool:
+        """Whether that is in the device's memory; True where the device's size is not known."""
+        device = self['estimate']['memory_parts'].get('device_bytes')
+        return not device or self.memory_bytes <= device
+
+    @property
     def level(self) -> str:
         """CALIBRATED (fitted to measurements of this device), INTERPOLATED (from related devices) or THEORETICAL (specifications)."""
         return self._latency()['confidence']
@@ -99,7 +110,7 @@ class Analysis(Document):
     def __repr__(self) -> str:
         low, high = self.latency_interval_ns
         return (f'<aaco.Analysis {self["model"]}: {quantity(self.latency_ns, "ns")} ({quantity(low, "ns")} to {quantity(high, "ns")}), '
-                f'{self.level}>')
+                f'{self.level}{"" if self.fits else ", does not fit the memory"}>')
 
 
 class History(Document):

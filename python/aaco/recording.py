@@ -1,6 +1,7 @@
 """Recording a part of this process."""
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import os
@@ -21,6 +22,19 @@ Function = TypeVar('Function', bound=Callable[..., Any])
 # The recordings under way, to which range() adds. Replaced as a whole under the lock, so that readers need none.
 _lock = threading.Lock()
 _active: tuple[_core.Recording, ...] = ()
+
+
+# Those that start() began and nothing has stopped: they end with the interpreter, as interrupted, so that no data is lost.
+_open: set[Recording] = set()
+
+
+def _end_open() -> None:
+    for recording in list(_open):
+        if not recording.of_parent:
+            recording.stop(interrupted=True)
+
+
+atexit.register(_end_open)
 
 
 def _change(add: tuple[_core.Recording, ...], remove: tuple[_core.Recording, ...]) -> None:
@@ -99,12 +113,13 @@ class Recording:
         return self._session
 
     def start(self) -> Recording:
-        """Begins; `with` does it."""
+        """Begins; `with` does it. A recording that nothing stops ends with the interpreter, as interrupted, with the data kept."""
         if self._recording is not None:
             raise WrongState('the recording is under way', 'stop it first, or make another one: recordings may overlap')
         self._process = os.getpid()
         self._recording = _core.Recording(_world.current(self._sessions), self._options)
         _change((self._recording,), ())
+        _open.add(self)
         return self
 
     @property
@@ -121,6 +136,7 @@ class Recording:
         if recording is None:
             raise WrongState('the recording has not begun', 'use it in a `with` block, or call start()')
         _change((), (recording,))
+        _open.discard(self)
         self._session = open(recording.finish(interrupted, trace, shift_ns))
         return self._session
 
@@ -211,6 +227,8 @@ class range:  # noqa: N801: it reads as a statement
         return self
 
     def __exit__(self, *_: object) -> None:
+        if not self._starts:
+            raise WrongState(f'the range {self._name!r:.60} has not begun', 'use it in a `with` block')
         start = self._starts.pop()
         if _active or _outer.open:
             end, thread = time.monotonic_ns(), threading.get_native_id()

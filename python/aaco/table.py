@@ -198,6 +198,8 @@ class Table:
 
     def head(self, rows: int = _html.MAX_ROWS) -> list[dict[str, Any]]:
         """The first rows as dicts; None where a value is missing. Raises InvalidArgument where a name repeats."""
+        if not isinstance(rows, int) or rows < 0:
+            raise InvalidArgument(f'rows is {rows!r:.40}', 'pass a number of rows, 0 or more')
         lists = {name: self[name].to_list(rows) for name in self.columns}
         return [dict(zip(lists, row)) for row in zip(*lists.values())]
 

@@ -1,5 +1,6 @@
 #include "python/module/convert.h"
 
+#include <cmath>
 #include <string>
 
 namespace aaco::python {
@@ -32,9 +33,16 @@ Json integer(py::handle value) {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
   if (overflow == 0) return number;
-  const unsigned long long natural = PyLong_AsUnsignedLongLong(whole.ptr());
-  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
-  return natural;
+  const unsigned long long natural = overflow > 0 ? PyLong_AsUnsignedLongLong(whole.ptr()) : 0;
+  if (overflow > 0 && PyErr_Occurred() == nullptr) return natural;
+  PyErr_Clear();
+  refuse("InvalidArgument", "an integer has more than 64 bits", "pass a smaller number");
+}
+
+// JSON has no others, and a NaN compares as inside every range.
+Json real(double number) {
+  if (std::isfinite(number)) return number;
+  refuse("InvalidArgument", std::isnan(number) ? "a number is NaN" : "a number is infinite", "pass a finite number");
 }
 
 Json object(const py::dict& value) {
@@ -77,7 +85,7 @@ Json to_json(py::handle value) {
   if (PyBool_Check(value.ptr())) return py::cast<bool>(value);
   if (py::isinstance<py::str>(value)) return text(value);
   if (PyIndex_Check(value.ptr()) != 0) return integer(value);
-  if (PyFloat_Check(value.ptr())) return PyFloat_AsDouble(value.ptr());
+  if (PyFloat_Check(value.ptr())) return real(PyFloat_AsDouble(value.ptr()));
   if (py::isinstance<py::dict>(value)) return object(py::reinterpret_borrow<py::dict>(value));
   if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
     Json list = Json::array();
@@ -85,8 +93,8 @@ Json to_json(py::handle value) {
     return list;
   }
   if (py::hasattr(value, "__fspath__")) return to_json(value.attr("__fspath__")());
-  if (py::hasattr(value, "__float__")) return py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(value)));
-  if (py::hasattr(value, "total_seconds")) return py::cast<double>(value.attr("total_seconds")());
+  if (py::hasattr(value, "__float__")) return real(py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(value))));
+  if (py::hasattr(value, "total_seconds")) return real(py::cast<double>(value.attr("total_seconds")()));
   refuse("WrongType",
          "a value of type " + py::cast<std::string>(py::str(py::type::of(value).attr("__name__"))) + " is not a valid option",
          "pass a number, a text, a path, a list or a dict; for a duration also a timedelta");

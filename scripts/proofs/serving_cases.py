@@ -48,7 +48,7 @@ class By:
     """By hand: bytes and operations of a model of these sizes on one GPU."""
 
     def __init__(self, layers, hidden, heads, kv, dim, inner, vocabulary, tied=False, gated=True, window=0, windowed=0, experts=None,
-                 latent=None, weight=2.0, expert_weight=None):
+                 latent=None, weight=2.0, expert_weight=None, other=0):
         self.__dict__.update(locals())
         self.expert_weight = expert_weight or weight
 
@@ -64,12 +64,13 @@ class By:
         return 3 if self.gated else 2
 
     def weights(self, tp=1, ep=1):
-        """Of one GPU, without norms, biases and routers."""
+        """Of one GPU: norms are left out, biases and positions are in `other`, every GPU has the routers in 16 bits."""
         count, _, inner, shared, dense = self.experts or (0, 0, 0, 0, self.layers)
         plain = dense * self.matrices() * self.hidden * self.inner + (self.layers - dense) * self.matrices() * self.hidden * shared
         routed = (self.layers - dense) * count * self.matrices() * self.hidden * inner
         tables = (1 if self.tied else 2) * self.vocabulary * self.hidden * 2
-        return self.layers * self.attention(tp) * self.weight + (plain * self.weight + tables) / tp + routed * self.expert_weight / max(tp, ep)
+        whole = 2 * ((self.layers - dense) * count * self.hidden + self.other)
+        return self.layers * self.attention(tp) * self.weight + (plain * self.weight + tables) / tp + routed * self.expert_weight / max(tp, ep) + whole
 
     def cache(self, mean, tp=1, value=2):
         """Of one token at a mean length of a sequence."""
@@ -102,7 +103,7 @@ LLAMA = By(32, 4096, 32, 8, 128, 14336, 128256)
 MODELS = {
     'llama 8B': (LLAMA_8B, LLAMA),
     'llama 8B, int4 (AWQ)': (LLAMA_8B | {'quantization_config': {'quant_method': 'awq', 'bits': 4}},
-                             By(32, 4096, 32, 8, 128, 14336, 128256, weight=0.5 + 2 / 128)),
+                             By(32, 4096, 32, 8, 128, 14336, 128256, weight=0.5 + 2.5 / 128)),  # a scale of 16 bits and a zero point of 4
     'qwen3 mixture': (QWEN_MOE, By(48, 2048, 32, 4, 128, 6144, 151936, experts=(128, 8, 768, 0, 0))),
     'deepseek v3': (DEEPSEEK, By(61, 7168, 128, 128, 192, 18432, 129280, experts=(256, 8, 2048, 2048, 3),
                                  latent=(1536, 512, 64, 128, 128), weight=1)),
@@ -113,7 +114,8 @@ MODELS = {
     'mixtral 8x7b': (MIXTRAL, By(32, 4096, 32, 8, 128, 0, 32000, experts=(8, 2, 14336, 0, 0))),
     'falcon 7b': (FALCON, By(32, 4544, 71, 1, 64, 4 * 4544, 65024, tied=True, gated=False)),
     'qwen 2.5 7b': (QWEN_2, By(28, 3584, 28, 4, 128, 18944, 152064)),
-    'gpt-2': (GPT_2, By(12, 768, 12, 12, 64, 3072, 50257, tied=True, gated=False)),
+    'gpt-2': (GPT_2, By(12, 768, 12, 12, 64, 3072, 50257, tied=True, gated=False,
+                           other=12 * 13 * 768 + 2 * 768 + 1024 * 768)),
 }
 
 

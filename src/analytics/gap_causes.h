@@ -24,7 +24,7 @@ std::string idle_metric(std::string_view cause);
 // A cause of data/gaps/causes.yaml.
 struct NamedCause {
   std::string id;        // "data-loading"
-  std::string class_id;  // host, launch, warmup, cannot-tell
+  std::string class_id;  // host, launch, warmup, dependency, cannot-tell
   std::string title;     // "loading and preparing data"
   std::string remedy;
   bool weak = false;                       // yields to any enclosing cause that is not
@@ -32,6 +32,9 @@ struct NamedCause {
   bool waits = false;                      // for another thread or program: what that did is the cause where it is recorded
   std::optional<CauseIndex> gives_way_to;  // directly inside an event of this cause it is part of that
 };
+
+// Of work that the host had launched, and that the device did not start: the host is not what was waited for.
+inline bool is_held_back(const NamedCause& cause) { return cause.class_id == "dependency" || cause.class_id == "cannot-tell"; }
 
 enum class HostDomain : std::uint8_t { runtime, cpu_op, python, range, overhead, os };
 // Empty: a domain whose events are not what a thread does.
@@ -57,7 +60,8 @@ class CauseBook {
     CauseIndex first_use = 0, launch = 0, launch_latency = 0, device_latency = 0, graph_launch = 0, synchronisation = 0,
                synchronous_copy = 0, cpu_contention = 0, disk = 0, sleep = 0, python = 0, unknown = 0, lock = 0, queue_full = 0,
                blocked_launch = 0, framework = 0, host_code = 0, host_operator = 0, start_up = 0, allocation = 0,
-               first_allocation = 0, collective_launch = 0, library_initialisation = 0, model_loading = 0, weight_streaming = 0;
+               first_allocation = 0, collective_launch = 0, library_initialisation = 0, model_loading = 0, weight_streaming = 0,
+               stream_event = 0, peer_device = 0, host_function = 0, stream_value = 0;
   };
   [[nodiscard]] const Own& own() const { return own_; }
 

@@ -13,6 +13,7 @@
 #include "analytics/confidence.h"
 #include "analytics/gap_causes.h"
 #include "analytics/host_schedule.h"
+#include "analytics/stream_holds.h"
 #include "trace/names.h"
 #include "trace/rows.h"
 
@@ -43,8 +44,8 @@ inline constexpr std::int64_t kSetUpCollectiveNs = 10'000'000;
 // anything, a pause of the whole process too: unknown.
 inline constexpr std::int64_t kSilenceNs = 10'000'000;
 
-enum class Cause : std::uint8_t { host_late, launch_latency, synchronisation, copy, queue_empty, unknown };
-inline constexpr std::size_t kCauses = 6;
+enum class Cause : std::uint8_t { host_late, launch_latency, synchronisation, copy, dependency, queue_empty, unknown };
+inline constexpr std::size_t kCauses = 7;
 std::string_view to_string(Cause cause);
 
 // The call that launched the work ending the gap.
@@ -53,9 +54,17 @@ struct NextLaunch {
   std::int64_t end_ns = 0;
   std::int64_t thread_id = 0;
   trace::NameId api;
-  bool is_copy = false;   // of the work
-  bool is_graph = false;  // a graph launch: its kernels come one after another without the host
-  bool is_first = false;  // of this kernel in the trace: code may be loaded in the call
+  bool is_copy = false;                       // of the work
+  bool is_graph = false;                      // a graph launch: its kernels come one after another without the host
+  bool is_first = false;                      // of this kernel in the trace: code may be loaded in the call
+  bool is_inner = false;                      // of a graph launch: the work before it in its stream is of the same launch
+  std::optional<std::int64_t> after_ns = {};  // when the work before it in its stream was launched; empty: unknown
+};
+
+// Work of another device of the same process that ended when a gap did, after it had kept that device busy for half of the gap.
+struct PeerWork {
+  trace::NameId name;
+  std::int64_t launch_start_ns = 0, start_ns = 0, end_ns = 0;
 };
 
 struct Gap {
@@ -69,6 +78,7 @@ struct Gap {
   // Since when the device had been busy, but for gaps too short to be asked for a cause; empty: unknown.
   std::optional<std::int64_t> busy_since_ns = {};
   bool before_kernels = false;  // no kernel has run on the device
+  std::optional<PeerWork> peer = {};
 };
 
 // Since when a device has been idle.
@@ -147,7 +157,9 @@ class GapExplainer {
     Gap gap;
     Evidence synchronise, copy, host;
     Evidence queued, asleep, disk;  // the launching thread had no CPU
-    Evidence device_wait;           // the stream-wait call just before the launch
+    std::optional<HoldCall> hold;   // the call that made the stream wait before the launch
+    // The work was launched and lay there for most of the gap.
+    [[nodiscard]] bool is_held() const;
     std::optional<HostAway> away;
     [[nodiscard]] Evidence* of(Role role);
   };
@@ -167,8 +179,12 @@ class GapExplainer {
   static Decision decide(const Candidate& candidate);
   static Decision decide_late(const Candidate& candidate);
   static Decision decide_queued(const Candidate& candidate);
-  static Decision decide_held(const Candidate& candidate);
-  void find_device_wait(Candidate& candidate) const;
+  struct Held {
+    CauseIndex cause = 0;
+    Evidence evidence;
+  };
+  [[nodiscard]] Held held_by(const Candidate& candidate) const;
+  [[nodiscard]] const Call* host_function_of(const Gap& gap) const;
   void name_cause(const Candidate& candidate, Decision& decision, Explained& out);
   struct ReadFrame {
     std::size_t frame = 0;  // its place among the gap's frames
@@ -232,7 +248,7 @@ class GapExplainer {
   std::vector<Call> calls_;
   std::size_t sweep_at_ = kSweepAt;  // calls
   std::vector<Idler> idlers_;
-  std::map<std::pair<std::int32_t, std::int64_t>, std::deque<Call>> waits_;  // newest stream waits, by rank and thread
+  StreamHolds holds_;
   HostSchedule schedule_;
 };
 
@@ -244,6 +260,7 @@ struct CauseSum {
   std::int64_t drained_ns = 0;     // of short_idle_ns, after the host had waited for the device to finish
   std::int64_t warmup_ns = 0;      // in gaps whose named cause does not recur: loading code, compiling, initialising
   std::int64_t blocked_ns = 0;     // in gaps whose named cause is no matter of launching: a call held up by something else
+  std::int64_t held_ns = 0;        // in gaps whose work had been launched and was held back on the device
 };
 
 // Idle time by named cause.

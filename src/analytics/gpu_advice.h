@@ -14,6 +14,10 @@
 // Recommendations for a GPU trace: each gain is the share of the span that would be saved, computed from the trace.
 namespace aaco::analytics::advice {
 
+// Waits for values from which on it is said that a graph cannot contain them: of the kernels, or of the time between launches
+// (our own judgement).
+inline constexpr double kSomeReads = 0.005;
+
 struct GpuIdle {
   std::int64_t gap_count = 0;
   double idle_ns = 0;
@@ -37,16 +41,23 @@ struct GpuKernel {
   double faster_saved_ns = 0;      // of its time, with that type
 };
 
+// Copies of one kind while no compute kernel ran, and what launched them (empty: not in the trace).
+struct ExposedCopy {
+  double exposed_ns = 0;
+  std::map<std::string, double> launchers;
+};
+
 // One device of a trace.
 struct GpuFacts {
   std::string session = "SESSION";  // how commands call it
   double span_ns = 0, busy_ns = 0;
   double steps_ns = 0;  // duration of all steps of its rank; 0: the trace has none
   double exposed_copy_ns = 0, exposed_collective_ns = 0;
-  std::map<std::string, GpuIdle> idle;    // by cause (analytics/gaps.h)
-  std::vector<HostIdle> host;             // the same time by named cause; empty: not looked for
-  double launch_ns = 0;                   // idle time due to launch overhead (analytics/gpu_limit.h)
-  std::map<std::string, double> copy_ns;  // device time of copies by kind (column kind of copies); empty: unknown
+  std::map<std::string, GpuIdle> idle;                // by cause (analytics/gaps.h)
+  std::vector<HostIdle> host;                         // the same time by named cause; empty: not looked for
+  double launch_ns = 0;                               // idle time due to launch overhead (analytics/gpu_limit.h)
+  std::map<std::string, double> copy_ns;              // device time of copies by kind (column kind of copies); empty: unknown
+  std::map<std::string, ExposedCopy> exposed_copies;  // by kind; empty: unknown which of them were exposed
   std::optional<double> pinned_ratio;     // of the time of copies from and to the host, from pinned memory; empty: unknown
   std::optional<std::int64_t> straggler;  // the rank that the others wait for in collectives
   std::vector<GpuKernel> kernels;

@@ -12,7 +12,7 @@
 // What keeps a GPU from computing, determined from its trace alone.
 namespace aaco::analytics::bottleneck {
 
-enum class GpuLimit : std::uint8_t { none, compute, communication, copy, launch, waiting, warmup };
+enum class GpuLimit : std::uint8_t { none, compute, communication, copy, launch, waiting, warmup, held };
 std::string_view to_string(GpuLimit limit);
 
 // A limit must take at least this share of the span (our judgement); otherwise the device is busy computing.
@@ -24,6 +24,7 @@ struct GpuLimitShares {
   double copy = 0;           // exposed copies on the device
   double launch = 0;         // idle, waiting for the next kernel's launch
   double waiting = 0;        // idle for any other reason: host late, synchronisation, no work
+  double held = 0;           // idle, the next work launched and held back on the device
   double warmup = 0;         // idle for what does not recur: code loaded or compiled, libraries initialised
 };
 

@@ -32,6 +32,8 @@ struct RankSkew {
   std::optional<double> step_skew_ratio;        // largest mean step / mean - 1
   std::optional<double> collective_wait_ratio;  // mean over the ranks of the time above the shortest, over the mean span
   std::optional<std::int32_t> straggler;
+  // Mean over the other ranks of their exposed collectives beyond the straggler's own, over their mean span.
+  double straggler_wait_ratio = 0;
   double confidence = 0;
   std::string evidence;  // one sentence
 };

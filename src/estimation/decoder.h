@@ -8,6 +8,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
+#include "estimation/decoder_family.h"
 
 // Decoder-only language models by their sizes: what their cost as a served model follows from.
 namespace aaco::estimation {
@@ -29,6 +30,22 @@ struct LatentAttention {
   auto operator<=>(const LatentAttention&) const = default;
 };
 
+// Parameters that are in no product of a layer: they keep 16 bits.
+struct OtherParameters {
+  double norms = 0;    // of all layers, whole on every rank
+  double biases = 0;   // of all layers, with the router's and the vocabulary's, shared among ranks
+  double outside = 0;  // tables of positions and what else stands before or behind the layers
+  [[nodiscard]] double sum() const { return norms + biases + outside; }
+  bool operator==(const OtherParameters&) const = default;
+};
+
+// Shares of the parameters of each part that keep 16 bits though the model's weights are of a narrower type.
+struct KeptShares {
+  double attention = 0, dense = 0, shared = 0, experts = 0;
+  double head = 1;  // of the output table; 0: it has the type of the other weights
+  bool operator==(const KeptShares&) const = default;
+};
+
 struct DecoderArchitecture {
   std::string name;  // as published
   std::vector<std::string> aliases;
@@ -42,7 +59,17 @@ struct DecoderArchitecture {
   std::optional<LatentAttention> latent;
   std::string weight_type = "bf16";  // of products as published: bf16, fp16, fp8, int8, int4, mxfp4
   std::string expert_type;           // of the experts; empty: weight_type
+  std::string plain_type = "bf16";   // of what keeps 16 bits: bf16, fp16
+  std::string cache_type;            // that the configuration asks for; empty: the plain type
+  KeptShares kept;
+  double packed_bytes = 0;       // of one quantised weight with its scales; 0: as usual for the type
+  OtherParameters other;         //
+  std::int64_t table_width = 0;  // of the vocabulary's tables; 0: hidden
+  // Layers that read the cache of an earlier one, and those of them with a window.
+  std::int64_t shared_cache_layers = 0, shared_windowed_layers = 0;
+  std::vector<std::string> notes;  // what was assumed or left out when the configuration was read
 
+  [[nodiscard]] std::int64_t width_of_tables() const { return table_width > 0 ? table_width : hidden; }
   [[nodiscard]] std::int64_t dense_layers() const { return experts ? experts->dense_layers : layers; }
   [[nodiscard]] std::int64_t expert_layers() const { return layers - dense_layers(); }
   // Of one layer: all projections of attention.
@@ -56,10 +83,13 @@ struct DecoderArchitecture {
   bool operator==(const DecoderArchitecture&) const = default;
 };
 
-// From the `config.json` of a Hugging Face model: Llama, Mistral, Mixtral, Qwen 2, 2.5 and 3 (dense and mixture of experts),
-// DeepSeek V2, V3 and R1, GPT-OSS, Gemma 1 to 3, Phi 3, and others that use the same keys. Fails with invalid_input naming the
-// key that is missing or invalid, with unsupported for a configuration of another kind of model.
-core::Result<DecoderArchitecture> read_decoder(const core::Json& config, const std::string& name);
+// From the `config.json` of a Hugging Face model of one of the families, or of another with the same keys (a note says so). Fails
+// with invalid_input naming the key that is missing or invalid, with unsupported for a configuration of another kind of model.
+core::Result<DecoderArchitecture> read_decoder(const core::Json& config, const DecoderFamilies& families,
+                                               const std::string& name);
+
+// Norms, biases and tables of positions by the family; `config`: for its flags, null for those of the class. Sizes must be set.
+OtherParameters other_parameters(const DecoderArchitecture& model, const DecoderFamily& family, const core::Json& config);
 
 // data/architectures/decoders.yaml.
 core::Result<std::vector<DecoderArchitecture>> load_decoders(const std::string& path);

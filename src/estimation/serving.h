@@ -136,12 +136,15 @@ struct StepWork {
 };
 
 struct ServingMemory {
-  double device_bytes = 0;           // of one GPU
-  double weight_bytes = 0;           // on the fullest GPU
-  double cache_bytes_per_token = 0;  // on one GPU
-  double runtime_bytes = 0;          // activations, graphs, buffers of collectives
-  double capacity_tokens = 0;        // of one replica's cache
-  double requested_bytes = 0;        // with the cache of all requests in flight at their mean length
+  double device_bytes = 0;                                                    // of one GPU, as its driver shows them
+  double usable_bytes = 0;                                                    // of them, what a stack takes
+  double weight_bytes = 0;                                                    // on the fullest GPU
+  double cache_bytes_per_token = 0;                                           // on one GPU, mean at the load's length
+  double full_cache_bytes_per_token = 0, windowed_cache_bytes_per_token = 0;  // of layers of each kind, within the window
+  std::int64_t window = 0;                                                    // tokens; 0: none
+  double runtime_bytes = 0;                                                   // activations, graphs, buffers of collectives
+  double capacity_tokens = 0;                                                 // of one replica's cache
+  double requested_bytes = 0;  // with the cache of all requests in flight at their mean length
   [[nodiscard]] bool weights_fit() const { return capacity_tokens > 0; }
 };
 

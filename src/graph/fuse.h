@@ -24,16 +24,21 @@ struct FusionStep {
   std::vector<std::string> ops;  // any of these, with their domain where it is not ONNX's
   std::vector<std::string> operands;
   bool optional = false;  // where it is missing, its first operand stands for it
+  bool shared = false;    // its result may be read elsewhere too: the compiler leaves a copy of the node there
 };
 // The ranks and shapes that an operand may have.
 struct RankCondition {
   std::string step;
   std::size_t operand = 0;
-  std::vector<std::int64_t> ranks;         // empty: any
-  std::optional<std::int64_t> fixed_from;  // rank from which sizes must be fixed; empty: sizes may be open
-  std::optional<std::size_t> same_as;      // another operand of the step with the same shape, names of open sizes included
-  bool per_channel = false;                // one value per channel: [C, 1, 1] or [1, C, 1, 1]
-  bool or_scalar = false;                  // or rank 0
+  std::vector<std::int64_t> ranks;           // empty: any
+  std::optional<std::int64_t> fixed_from;    // rank from which sizes must be fixed; empty: sizes may be open
+  std::optional<std::size_t> same_as;        // another operand of the step with the same shape, names of open sizes included
+  bool per_channel = false;                  // one value per channel: [C, 1, 1] or [1, C, 1, 1]
+  bool or_scalar = false;                    // or rank 0
+  std::optional<bool> one_element;           // one element, or (false) more than one
+  std::optional<std::size_t> at_most;        // another operand of the step, whose rank is not below this one's
+  std::optional<std::int64_t> fixed_behind;  // axis from which on sizes must be fixed
+  std::optional<std::int64_t> result_from;   // only where the step's result has this rank or a higher one
 };
 // What an operand or an attribute of a step has to be. One that the node does not have is as required.
 struct ValueCondition {
@@ -42,11 +47,24 @@ struct ValueCondition {
   std::string attribute;               // otherwise: one of `values` or `words`
   std::vector<double> values;
   std::vector<std::string> words;
-  bool last_axis = false;  // of an attribute that is an axis, or a list of one: the last axis of the step's first operand
+  bool last_axis = false;     // of an attribute that is an axis, or a list of one: the last axis of the step's first operand
+  bool matrix_swap = false;   // of `perm`: the order of axes can be taken into a matrix product
+  bool spatial_pads = false;  // of widths of padding: none negative, none of the first two axes
+  // Of an operand, which then may be computed:
+  bool absent = false;                  // the step does not have it
+  std::set<ElementType> types;          // it has one of these types
+  std::vector<std::string> made_by;     // one of these operators makes it,
+  std::set<std::string> through;        // or makes what these hand on, by their first operand, to it
+  std::string reason;                   // the reason where `made_by` is not met
+  std::optional<std::int64_t> not_all;  // of a list of whole numbers: not all of them are this one
+  // Of the step as a whole: the number of its operands, the most results it may have.
+  std::optional<std::int64_t> inputs, outputs;
 };
 struct FusionPattern {
   std::string name;
   std::vector<FusionStep> steps;  // the last one's result is the pattern's
+  bool strict = false;            // nodes in between and computed constants make it another pattern, not a near miss
+  std::set<std::string> between;  // further operators that it is looked for through (graph/near_miss.h)
   // What the compiler requires besides; fuse() takes it as given, near_misses() (graph/near_miss.h) checks it.
   std::string level;            // first optimisation level with this fusion; empty: every level
   std::set<ElementType> types;  // of the pattern's result; empty: any

@@ -131,8 +131,9 @@ struct Graph {
   std::vector<TensorId> inputs;  // without those that an initializer gives a default
   std::vector<TensorId> outputs;
   std::vector<Initializer> initializers;
-  std::vector<TensorId> captured;  // of a subgraph: tensors of the same name in the graph around it
-  std::vector<Graph> subgraphs;    // bodies of this graph's If, Loop, Scan; SubgraphId counts here
+  std::vector<TensorId> overridable;  // initializers that a caller may replace: inputs too, from IR version 4 on
+  std::vector<TensorId> captured;     // of a subgraph: tensors of the same name in the graph around it
+  std::vector<Graph> subgraphs;       // bodies of this graph's If, Loop, Scan; SubgraphId counts here
 
   // Of the outermost graph only.
   std::map<std::string, std::int64_t> opsets;  // domain ("" the standard one) -> version

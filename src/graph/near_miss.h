@@ -10,6 +10,10 @@
 #include "graph/fuse.h"
 #include "graph/graph.h"
 
+namespace aaco::core {
+class YamlNode;
+}
+
 // Where a backend's fusion patterns fit but for one condition.
 namespace aaco::graph {
 
@@ -29,10 +33,23 @@ struct NearMiss {
   std::optional<std::size_t> cause;  // a third node: the other reader, or what is in between
   std::vector<std::size_t> nodes;    // all that match, in order
   std::string condition;             // what was found, and what the pattern requires
+  bool copied = false;               // the compiler leaves a copy of `first` where others read its result
 };
 
 // All places of the outermost graph where a pattern fits, entirely or but for one condition, in the order of the patterns; shapes
 // are inferred. One place may appear for several patterns.
 std::vector<NearMiss> near_misses(const Graph& graph, const FusionRules& rules, const FusionSlack& slack);
+
+// What a backend requires of single nodes: patterns of one step, in the form of data/fusion (docs/formats/support.md).
+struct NodeRules {
+  std::vector<FusionPattern> rules;
+};
+// Each item: `op`, `reason`?, `types`, `ranks`, `values` (without `step`). Fails with invalid_input, with file and line.
+core::Result<NodeRules> read_node_rules(const core::YamlNode& list);
+// Which rule about its operator the node does not meet: the reason's id and what was found.
+struct NodeRefusal {
+  std::string reason, condition;
+};
+std::optional<NodeRefusal> unmet_rule(const Graph& graph, const NodeRules& rules, std::size_t node);
 
 }  // namespace aaco::graph

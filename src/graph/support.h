@@ -8,6 +8,7 @@
 
 #include "core/result.h"
 #include "graph/graph.h"
+#include "graph/near_miss.h"
 #include "graph/partition.h"
 
 // Which operators in which types a backend takes: data (data/support, docs/formats/support.md).
@@ -24,6 +25,7 @@ struct BackendSupport {
   std::set<ElementType> types;
   std::set<std::string> operators;         // with their domain where it is not ONNX's
   std::set<std::string> constant_operand;  // of these: only where the second operand is a constant
+  NodeRules rules;                         // of these: only where the node meets them (`conditions`)
   std::optional<HostLink> link;
   bool one_part = false;
   std::optional<std::int64_t> most_refused;  // with more nodes than these that it does not take, it takes none
@@ -31,7 +33,7 @@ struct BackendSupport {
 // Fails with invalid_input, with file and line, for an unknown key, a type that does not exist, an operator that stands twice.
 core::Result<BackendSupport> load_backend_support(const std::string& path);
 
-// Why the backend does not take a node; empty: it does. Limits of the graph as a whole are not looked at.
+// Why the backend does not take a node of the graph; empty: it does. Limits of the graph as a whole are not looked at.
 struct SupportRefusal {
   std::string reason;  // id in data/rules/compiler.yaml
   std::string text;

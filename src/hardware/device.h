@@ -75,6 +75,7 @@ struct MemoryLevel {
 struct MainMemory {
   std::string kind;  // HBM3, GDDR6, DDR5, LPDDR5; "none" where the device has none of its own
   std::optional<Figure> bytes, bytes_per_s, bus_bits, transfers_per_s;
+  std::optional<Figure> usable_bytes;  // as the driver shows them: without what inline ECC and firmware keep
   std::string where;
 };
 

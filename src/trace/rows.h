@@ -235,7 +235,7 @@ struct GapRow {
   std::int64_t device = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  NameId cause;     // host_late, launch_latency, synchronisation, copy, queue_empty, unknown
+  NameId cause;     // host_late, launch_latency, synchronisation, copy, dependency, queue_empty, unknown
   NameId previous;  // work that ended last before it
   NameId next;      // work that ends it
   NameId evidence;  // host event that says so: a call, an operator; empty: none

@@ -251,7 +251,7 @@ AACO_TABLE(GapRow, "gaps", "attribution/gaps.parquet", "start_ns", "One row per 
   return std::make_tuple(
       column("rank", &R::rank, "rank of the process"), column("device", &R::device, "GPU number in the trace"),
       column("start_ns", &R::start_ns, "start of the gap, ns on the session's home clock"), column("end_ns", &R::end_ns, "end of the gap, ns"),
-      column("cause", &R::cause, "host_late, launch_latency, synchronisation, copy, queue_empty, unknown"),
+      column("cause", &R::cause, "host_late, launch_latency, synchronisation, copy, dependency, queue_empty, unknown"),
       column("previous", &R::previous, "last work before the gap"), column("next", &R::next, "first work after the gap"),
       column("evidence", &R::evidence, "host event that is evidence for the cause; empty: none"),
       column("evidence_start_ns", &R::evidence_start_ns, "start of the host event, ns"), column("evidence_end_ns", &R::evidence_end_ns, "end of the host event, ns"),

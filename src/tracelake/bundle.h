@@ -49,7 +49,10 @@ struct SessionWriter {
 struct SessionEntry {
   std::string path;
   trace::SessionManifest manifest;
-  std::optional<SessionWriter> writer;  // of an incomplete session
+  std::optional<SessionWriter> writer = {};  // of an incomplete session
+  std::vector<std::string> noted_tags = {};  // that people gave it afterwards (session_notes.h)
+
+  [[nodiscard]] bool has_tag(std::string_view tag) const;  // of its measurement or noted
 };
 
 // Every session under a root, oldest first; incomplete ones too (state "incomplete"), damaged ones with a state "damaged: why".
@@ -57,7 +60,8 @@ core::Result<std::vector<SessionEntry>> list_sessions(const std::string& root);
 // The same with what lists of sessions need of each manifest (store/session_index.h); fast, by <root>/.index, which is renewed
 // where it is not what the sessions say. Lakes of few sessions have none.
 core::Result<std::vector<SessionEntry>> list_session_heads(const std::string& root);
-// The folder of a session, found by path, id (or a unique prefix), "latest" or "tag:NAME" (the newest with that tag).
+// The folder of a session, found by path, id (or a unique prefix), "latest" or "tag:NAME" (the newest with that tag, measured or
+// noted).
 core::Result<std::string> find_session(const std::string& root, std::string_view name);
 core::Result<trace::SessionManifest> read_manifest(const std::string& session_path);
 
@@ -90,7 +94,7 @@ core::Result<std::string> unpack_session(const std::string& file, const std::str
 struct RetentionPolicy {
   std::optional<std::int64_t> max_age_ns;
   std::optional<std::int64_t> max_bytes;
-  bool keep_tagged = false;
+  bool keep_tagged = false;           // also those with noted tags
   std::vector<std::string> keep_ids;  // e.g. baselines; kept regardless of tags
   bool dry_run = false;
 };

@@ -12,7 +12,7 @@ constexpr std::int64_t kAbandonedAfterNs = std::int64_t{24} * 3600 * 1'000'000'0
 
 bool is_kept(const SessionEntry& entry, const RetentionPolicy& policy) {
   if (entry.writer && entry.writer->alive) return true;
-  if (policy.keep_tagged && !entry.manifest.tag.empty()) return true;
+  if (policy.keep_tagged && (!entry.manifest.tag.empty() || !entry.noted_tags.empty())) return true;
   return std::find(policy.keep_ids.begin(), policy.keep_ids.end(), entry.manifest.id.text) != policy.keep_ids.end();
 }
 

@@ -20,9 +20,9 @@ bool is_session(const std::string& path) { return core::exists(join_path(path, s
 core::Result<std::string> newest(const std::string& root, std::string_view tag) {
   AACO_ASSIGN(const auto entries, list_session_heads(root));
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)
-    if (entry->manifest.whole() && (tag.empty() || entry->manifest.tag == tag)) return entry->path;
+    if (entry->manifest.whole() && (tag.empty() || entry->has_tag(tag))) return entry->path;
   for (auto entry = entries.rbegin(); entry != entries.rend() && !tag.empty(); ++entry)
-    if (entry->manifest.tag == tag) return entry->path;  // of a killed run: what the caller says of incomplete sessions fits it
+    if (entry->has_tag(tag)) return entry->path;  // of a killed run: what the caller says of incomplete sessions fits it
   if (!tag.empty())
     return core::fail(ErrorCode::not_found, "no session under " + root + " has the tag " + std::string(tag),
                       "`aaco ls` lists sessions with their tags");

@@ -7,6 +7,7 @@
 
 #include "core/files.h"
 #include "tracelake/bundle.h"
+#include "tracelake/session_notes.h"
 #include "tracelake/store/open_session.h"
 #include "tracelake/store/paths.h"
 #include "tracelake/store/session_index.h"
@@ -90,6 +91,14 @@ void sort_by_time(std::vector<SessionEntry>& entries) {
   std::sort(entries.begin(), entries.end(), [&](const SessionEntry& a, const SessionEntry& b) { return when(a) < when(b); });
 }
 
+void add_noted_tags(std::vector<SessionEntry>& entries, const std::string& root) {
+  auto notes = all_notes(root);
+  if (notes.empty()) return;
+  for (SessionEntry& entry : entries)
+    if (const auto noted = notes.find(entry.manifest.id.text); noted != notes.end())
+      entry.noted_tags = std::move(noted->second.tags);
+}
+
 // Entries by the index where it knows the folder's manifest, else by the manifest.
 class IndexedListing {
  public:
@@ -104,7 +113,7 @@ class IndexedListing {
     }
     const std::string key = join_path(day, core::base_name(found.path));
     if (const auto one = known_.find(key); one != known_.end() && one->second.identity == identity) {
-      entries_.push_back({found.path, one->second.head, std::nullopt});
+      entries_.push_back({found.path, one->second.head});
       used_.push_back(key);
       return;
     }
@@ -117,6 +126,7 @@ class IndexedListing {
   std::vector<SessionEntry> finish() {
     if ((!fresh_.empty() || used_.size() != known_.size()) && entries_.size() >= kFewestIndexed) renew();
     sort_by_time(entries_);
+    add_noted_tags(entries_, root_);
     return std::move(entries_);
   }
 
@@ -135,12 +145,17 @@ class IndexedListing {
 
 }  // namespace
 
+bool SessionEntry::has_tag(std::string_view tag) const {
+  return manifest.tag == tag || std::find(noted_tags.begin(), noted_tags.end(), tag) != noted_tags.end();
+}
+
 core::Result<std::vector<SessionEntry>> list_sessions(const std::string& root) {
   std::vector<SessionEntry> entries;
   AACO_TRY(visit_folders(root, [&](const std::string&, const FoundFolder& found) {
     if (found.open || core::is_directory(found.path)) entries.push_back(read_entry(found.path, found.id, found.open));
   }));
   sort_by_time(entries);
+  add_noted_tags(entries, root);
   return entries;
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/result.h"
 #include "trace/session.h"
@@ -18,6 +19,7 @@ std::string fact_of(const trace::SessionManifest& manifest, const std::string& k
 // Equal for sessions that measured the same thing as far as they say: kind and fingerprint, and of imported traces, which do not
 // say what ran, the tag too.
 std::string same_thing(const trace::SessionManifest& manifest);
-bool is_meant(const trace::SessionManifest& manifest, const SessionWhere& where);
+// noted_tags: those that people gave it besides the one of its measurement.
+bool is_meant(const trace::SessionManifest& manifest, const SessionWhere& where, const std::vector<std::string>& noted_tags = {});
 
 }  // namespace aaco::workflows

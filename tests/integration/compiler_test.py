@@ -7,13 +7,18 @@ import program
 from inspect_test import field, integer, tensor, varint
 
 FLOAT, INT64, HALF, DOUBLE = 1, 7, 10, 11
-PACKED = {FLOAT: 'f', INT64: 'q', HALF: 'e', DOUBLE: 'd'}
+INT8, BOOLEAN = 3, 9
+PACKED = {FLOAT: 'f', INT64: 'q', HALF: 'e', DOUBLE: 'd', INT8: 'b'}
 RULES = pathlib.Path(__file__).resolve().parents[2] / 'data/rules/compiler.yaml'
 
 
 def attribute(name, value):
     if isinstance(value, int):
         return field(5, field(1, name.encode()) + integer(3, value) + integer(20, 2))
+    if isinstance(value, str):
+        return field(5, field(1, name.encode()) + field(4, value.encode()) + integer(20, 3))
+    if isinstance(value, bytes):
+        return field(5, field(1, name.encode()) + field(6, value) + integer(20, 5))
     return field(5, field(1, name.encode()) + b''.join(integer(8, item) for item in value) + integer(20, 7))
 
 
@@ -129,6 +134,55 @@ INPUTS = {
     'scale_matmul': (model([node('Mul', ['x', 'k'], 't'), node('MatMul', ['t', 'u'], 'y')], rows('x') + [tensor('u', (16, 8)), tensor('k', ())],
                            [tensor('y', (4, 8))]), 'n_t', 'n_y'),
 }
+def body(nodes, outputs):
+    """A branch or a body without inputs of its own."""
+    return b''.join(field(1, item) for item in nodes) + field(2, b'body') + b''.join(field(12, item) for item in outputs)
+
+
+def quantised(op_type, operands):
+    """`op_type` on quantised operands (those called w are weights), its result quantised to q."""
+    nodes = []
+    for name in operands:
+        if name != 'w':
+            nodes.append(node('QuantizeLinear', [name, 'scale', 'zero'], f'{name}q'))
+        nodes.append(node('DequantizeLinear', [f'{name}q' if name != 'w' else 'w', 'scale', 'zero'], f'{name}d'))
+    return [*nodes, node(op_type, [f'{name}d' for name in operands], 'm'), node('QuantizeLinear', ['m', 'scale', 'zero'], 'q'),
+            node('DequantizeLinear', ['q', 'scale', 'zero'], 'y')]
+
+
+def turned(perm):
+    return model([node('Neg', ['x'], 'n'), node('Transpose', ['n'], 't', perm=perm), node('MatMul', ['t', 'u'], 'y')],
+                 [tensor('x', (2, 3, 4, 5)), tensor('u', (2, 4, 5, 6) if perm[1] == 2 else (2, 3, 4, 6))],
+                 [tensor('y', (2, 4, 3, 6) if perm[1] == 2 else (2, 3, 5, 6))])
+
+
+SCALE = [weight('scale', (), 0.1), weight('zero', (), 0, INT8)]
+# Conditions of fusions that the models below do not meet -> the model, the reason, the two nodes.
+CONDITIONS = {
+    'order_of_axes': (turned([0, 2, 1, 3]), 'attribute_not_covered', 'n_t', 'n_y'),
+    'overridable': (model([CONV, node('Add', ['c', 'k'], 'y')], image('x') + [tensor('k', (8, 1, 1))], image('y'), [FILTER, weight('k', (8, 1, 1))]),
+                    'operand_not_constant', 'n_c', 'n_y'),
+    'broadcast_sum': (model([CONV, node('GlobalMaxPool', ['x'], 'g'), node('Add', ['c', 'g'], 's'), node('Relu', ['s'], 'y')], image('x'), image('y'),
+                            [FILTER]), 'shape_not_covered', 'n_c', 'n_s'),
+    'layout_of_an_input': (model([CONV, node('Add', ['c', 'r'], 's'), node('Relu', ['s'], 'y')], image('x', 'r'), image('y'), [FILTER]),
+                           'layout_not_covered', 'n_c', 'n_s'),
+    'gemm_with_c': (model([node('Gemm', ['x', 'w', 'k'], 'c'), node('Sum', ['c', 'r'], 'y')], rows('x', 'r'), rows('y'), [SQUARE, BIAS]),
+                    'operand_not_covered', 'n_c', 'n_y'),
+    'gemm_softsign': (model([node('Gemm', ['x', 'w'], 'c'), node('Softsign', ['c'], 'y'), OTHER], rows('x'), rows('y', 'z'), [SQUARE]),
+                      'several_consumers', 'n_c', 'n_y'),
+    'scale_is_a_vector': (model([node('Mul', ['x', 'k'], 't'), node('MatMul', ['t', 'u'], 'y')], rows('x') + [tensor('u', (16, 8))],
+                                [tensor('y', (4, 8))], [BIAS]), 'shape_not_covered', 'n_t', 'n_y'),
+    'numerator': (model([node('Div', ['two', 'x'], 'd'), node('Mul', ['d', 'u'], 'y')], rows('x', 'u'), rows('y'), [weight('two', (), 2.0)]),
+                  'value_not_covered', 'n_d', 'n_y'),
+    'bias_of_rank_2': (model([node('MatMul', ['x', 'w'], 'c'), node('Add', ['c', 'k'], 'y')], [tensor('x', (2, 4, 16))], [tensor('y', (2, 4, 16))],
+                             [SQUARE, weight('k', (1, 16))]), 'shape_not_covered', 'n_c', 'n_y'),
+    'float_operand': (model([node('QuantizeLinear', ['x', 'scale', 'zero'], 'xq'), node('DequantizeLinear', ['xq', 'scale', 'zero'], 'xd'),
+                             node('Add', ['xd', 'r'], 'm'), node('QuantizeLinear', ['m', 'scale', 'zero'], 'q'),
+                             node('DequantizeLinear', ['q', 'scale', 'zero'], 'y')], rows('x', 'r'), rows('y'), SCALE),
+                      'operand_not_quantised', 'n_m', 'n_q'),
+    'quantised_output': (model(quantised('MatMul', ['x', 'w']), rows('x'), rows('y', 'm'), [*SCALE, weight('w', (16, 16), 3, INT8)]),
+                         'graph_output', 'n_m', 'n_q'),
+}
 # A node that a provider does not take: provider, model, reason, node.
 PROVIDERS = {
     'migraphx': (model([node('Relu', ['x'], 'a'), node('Hardmax', ['a'], 'c'), node('Neg', ['c'], 'y')], rows('x'), rows('y')), 'provider_operator', 'n_c'),
@@ -176,6 +230,52 @@ class Compiler(program.ProgramTest):
     def test_constants_that_become_inputs(self):
         for name, (data, *nodes) in INPUTS.items():
             self.named('input_' + name, data, 'operand_not_constant', *nodes)
+
+    def test_conditions_of_fusions(self):
+        for name, (data, reason, *nodes) in CONDITIONS.items():
+            told = self.compile('condition_' + name, data)['not_fused']
+            self.assertEqual([(miss['reason'], miss['first'], miss['second']) for miss in told if (miss['first'], miss['second']) == tuple(nodes)],
+                             [(reason, *nodes)], (name, told))
+            self.assertIn(f'id: {reason},', RULES.read_text())
+
+    def test_whole_quantised_operators_and_orders_that_fit_are_fused(self):
+        for name, data, kernel in (('matmul', model(quantised('MatMul', ['x', 'w']), rows('x'), rows('y'), [*SCALE, weight('w', (16, 16), 3, INT8)]),
+                                    'QLinearMatMul'),
+                                   ('add', model(quantised('Add', ['x', 'r']), rows('x', 'r'), rows('y'), SCALE), 'QLinearAdd'),
+                                   ('turned', turned([0, 1, 3, 2]), 'FusedMatMul')):
+            told = self.compile('whole_' + name, data)
+            self.assertEqual(told['not_fused'], [], name)
+            self.assertIn(kernel, [fused['op_type'].split('.')[-1] for fused in told['fused']], name)
+
+    def test_a_transposition_that_others_read_is_taken_in_too(self):
+        shared = model([node('Transpose', ['u'], 't', perm=[1, 0]), node('MatMul', ['x', 't'], 'y'), node('Neg', ['t'], 'z')],
+                       rows('x') + [tensor('u', (8, 16))], [tensor('y', (4, 8)), tensor('z', (16, 8))])
+        self.assertEqual(self.compile('shared', shared)['not_fused'], [])
+
+    def test_bodies_are_looked_into(self):
+        branch = body([node('Gemm', ['x', 'w'], 'c'), node('Relu', ['c'], 'a'), node('Neg', ['c'], 'b'), node('Max', ['a', 'b'], 'm')],
+                      [tensor('m', (4, 16))])
+        other = body([node('Gemm', ['x', 'w'], 'e'), node('Relu', ['e'], 'f')], [tensor('f', (4, 16))])
+        data = model([node('If', ['p'], 'y', then_branch=branch, else_branch=other)], rows('x') + [tensor('p', (), BOOLEAN)], rows('y'), [SQUARE])
+        told = self.compile('bodies', data)
+        self.assertEqual(told['nodes'], 7)
+        self.assertEqual([(miss['reason'], miss['first'], miss['second'], miss['within']) for miss in told['not_fused']],
+                         [('several_consumers', 'n_c', 'n_a', "then_branch of 'n_y'")])
+        self.assertEqual([(fused['nodes'], fused['within']) for fused in told['fused']], [(['n_e', 'n_f'], "else_branch of 'n_y'")])
+        text = self.aaco('compiler', self.folder / 'bodies.onnx', '--this-level').output
+        self.assertIn("n_c (then_branch of 'n_y') and n_a", text)
+
+    def test_nodes_that_change_nothing_are_removed_and_named(self):
+        data = model([node('Sin', ['x'], 'a'), node('Expand', ['a', 'size'], 'b'), node('Cos', ['b'], 'c'), node('Add', ['c', 'none'], 'd'),
+                      node('Neg', ['none'], 'k'), node('Abs', ['d'], 'e'), node('Max', ['e', 'k'], 'y')], rows('x'), rows('y'),
+                     [weight('size', (2,), 1, INT64), weight('none', (), 0.0)])
+        told = self.compile('removed', data)
+        self.assertEqual(told['fused'], [])
+        fates = {row['node']: row['fate'] for row in told['compiler_nodes']}
+        self.assertEqual((fates['n_b'], fates['n_d'], fates['n_k']), ('removed', 'removed', 'folded'))
+        text = self.aaco('compiler', self.folder / 'removed.onnx', '--this-level').output
+        self.assertIn('Expand: n_b', text)
+        self.assertIn('Neg: n_k', text)
 
     def test_a_pool_between(self):
         pool = model([CONV, node('MaxPool', ['c'], 'p', kernel_shape=[2, 2], strides=[2, 2]), node('Relu', ['p'], 'y')], image('x'),

@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 import program
-from compiler_test import FLOAT, model, node
+from compiler_test import weight, FLOAT, model, node
 from inspect_test import tensor
 
 BFLOAT16 = 16
@@ -53,6 +53,23 @@ class Providers(BuildTest):
         against = self.aaco('compiler', 'mlp', '--this-level', '--against', 'dnnl', '--json').json()['against']
         self.assertEqual(against['kind'], 'backend')
         self.assertGreater(against['nodes_by_provider']['DnnlExecutionProvider'], 0)
+
+    def fallen(self, backend, nodes, weights):
+        """What `backend` left to the CPU: by --against and by --backend."""
+        path = self.folder / f'{backend}.onnx'
+        path.write_bytes(model(nodes, [tensor('x', (1, 8, 9, 9))], [tensor('y', (1, 8, 3, 3) if backend == 'dnnl' else (1, 8, 4, 4))], weights))
+        for option in ('--against', '--backend'):
+            outcome = self.aaco('compiler', path, '--this-level', option, backend, '--json')
+            self.assertEqual(outcome.code, 0, outcome.errors)
+            yield [(row['node'], row['reason'], row.get('splits')) for row in outcome.json()['against']['refused']]
+
+    def test_nodes_that_fell_to_the_cpu_are_named_with_the_reason(self):
+        ends = [node('Conv', ['x', 'w'], 'a'), node('Conv', ['p', 'w'], 'y')]
+        for backend, pool in (('dnnl', node('MaxPool', ['a'], 'p', kernel_shape=[2, 2], dilations=[2, 2])),
+                              ('xnnpack', node('MaxPool', ['a'], 'p', kernel_shape=[3, 3], pads=[1, 1, 1, 1], ceil_mode=1, strides=[2, 2]))):
+            size = (8, 8, 3, 3) if backend == 'dnnl' else (8, 8, 2, 2)
+            for told in self.fallen(backend, [ends[0], pool, ends[1]], [weight('w', size)]):
+                self.assertEqual(told, [('n_p', 'provider_attribute', {'before': 'n_a', 'behind': 'n_y'})], backend)
 
     def test_the_cost_of_going_from_one_provider_to_another_is_measured(self):
         against = self.aaco('compiler', 'squeezenet1.1', '--this-level', '--against', 'dnnl', '--time', '--json').json()['against']

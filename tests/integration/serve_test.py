@@ -38,6 +38,34 @@ class Serve(program.ProgramTest):
         self.assertEqual(by_file['metrics']['serve.tpot_ns'], named['metrics']['serve.tpot_ns'])
         self.assertEqual(by_file['metrics'], by_folder['metrics'])
 
+    def from_config(self, *options, hardware='H100', **members):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'config.json'
+            path.write_text(json.dumps(LLAMA | members))
+            return self.aaco('analyze', path, '--hardware', hardware, '--serve', *options)
+
+    def test_what_a_configuration_leaves_open_is_said(self):
+        unknown = self.from_config(model_type='frobnicator').output
+        self.assertIn("unknown family 'frobnicator': costed as a decoder with a gated MLP and untied embeddings", ' '.join(unknown.split()))
+        self.assertIn('has no bfloat16 units', self.from_config(hardware='V100', model_type='qwen2', hidden_size=896, num_attention_heads=14,
+                                                                num_key_value_heads=2, num_hidden_layers=24, intermediate_size=4864).output)
+        self.refused(self.from_config(model_type='mamba'), 3, 'state-space models are not supported')
+        self.refused(self.from_config(torch_dtype='floaty16'), 3, "unknown data type 'floaty16'")
+        stretched = {'rope_scaling': {'type': 'yarn', 'factor': 4.0, 'original_max_position_embeddings': 8192}, 'max_position_embeddings': 8192}
+        self.assertNotIn('exceed the model', self.from_config('--isl', 30000, **stretched).output)
+        self.assertIn('context of 32768', ' '.join(self.from_config('--isl', 40000, **stretched).output.split()))
+
+    def test_memory_adds_up(self):
+        refused = self.from_config(hardware='T4', torch_dtype='float16')
+        self.assertEqual(refused.code, 3, refused.output)
+        for part in ('runtime 1.9 GiB', 'GiB per GPU are 17', 'of 13.5 GiB usable'):
+            self.assertIn(part, refused.output + refused.errors)
+        self.assertNotIn('fp8', refused.output + refused.errors)
+        crowded = self.from_config('--concurrency', 4096, '--isl', 8000).output
+        self.assertIn('all requests at once would take', crowded)
+        windows = self.from_config(sliding_window=1024, sliding_window_pattern=4).output
+        self.assertIn('mean at this length', ' '.join(windows.split()))
+
     def test_text_has_the_figures_with_their_bounds(self):
         printed = self.aaco('analyze', 'llama3-70b', '--hardware', 'H100', '--serve', '--gpus', 4, '--tp', 4, '--dtype', 'fp8').output
         for word in ('TTFT', 'TPOT', 'tokens/s per GPU', 'KV cache', '90 %', 'CALIBRATED', 'collectives'):

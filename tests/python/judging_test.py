@@ -15,6 +15,7 @@ class DiffTest(ModuleTest):
         self.assertIn(comparison.verdict, str(comparison))
         self.assertEqual(comparison.to_dict()['verdict'], comparison['verdict'])
         self.assertTrue(comparison._repr_html_())
+        self.assertEqual((comparison.a, comparison.b), (self.session, other))
 
     def test_a_slow_session_is_slower(self):
         slow = self.small_run(tag='slow', threads=1, inject_delay='200%')
@@ -28,6 +29,10 @@ class DiffTest(ModuleTest):
     def test_wrong_requests_are_refused(self):
         self.refused(LookupError, 'nonsense', aaco.diff, 'nonsense', self.session)
         self.refused(ValueError, "'threshold'", aaco.diff, self.session, self.session, threshold=2)
+        for number in (float('nan'), float('inf'), 2**70, -2**70):
+            self.refused(aaco.Error, '', aaco.diff, self.session, self.session, threshold=number)
+            self.refused(aaco.Error, '', aaco.run, 'mlp', precision=number)
+            self.refused(aaco.Error, '', aaco.run, 'mlp', iterations=number)
         self.refused(ValueError, 'nonsense', aaco.diff, self.session, self.session, metrics=['nonsense'])
 
     def test_a_metric_has_a_history(self):

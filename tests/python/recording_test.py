@@ -26,6 +26,24 @@ class RecordingTest(ModuleTest):
         self.assertIn('system_events', session.tables)
         self.assertEqual(session, aaco.open('tag:b'))
 
+    def test_what_nothing_stops_ends_with_the_interpreter(self):
+        ran = self.python("import aaco; open_ended = aaco.record('open', tag='unstopped').start()")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ''))
+        session = aaco.open('tag:unstopped')
+        self.assertEqual((session.state, session.outcome['model']), ('interrupted', 'open'))
+
+    def test_a_range_ends_only_once(self): self.refused(aaco.Error, 'has not begun', aaco.range('x').__exit__, None, None, None)
+
+    def test_a_subinterpreter_is_refused(self):
+        tried = 'try:\n    import aaco\nexcept ImportError as error:\n    print(error)\n'
+        ran = self.python(f"""
+import importlib.util
+module = importlib.import_module('_interpreters' if importlib.util.find_spec('_interpreters') else '_xxsubinterpreters')
+module.run_string(module.create(), {tried!r})
+""")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn('does not work in a subinterpreter', ran.stdout)
+
     def test_ranges_of_an_observed_program_land_on_its_timeline(self):
         program = self.folder / 'marking.py'
         program.write_text("""

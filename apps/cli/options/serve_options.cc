@@ -67,7 +67,9 @@ ServeOptions::ServeOptions(CLI::App& app) : texts_(std::make_unique<Texts>()), a
          "the busiest GPU's load over the mean, e.g. 1.3")
       ->type_name("TEXT")
       ->capture_default_str();
-  app.add_option("--kv-dtype", t.cache, "With --serve: data type of the KV cache: bf16, fp8, int8")->type_name("TYPE");
+  app.add_option("--kv-dtype", t.cache,
+                 "With --serve: data type of the KV cache: bf16, fp16, fp32, fp8, int8, int4, mxfp4, nvfp4")
+      ->type_name("TYPE");
   app.add_flag("--disaggregated", t.disaggregated, "With --serve: prompts run on separate GPUs");
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "cli/context.h"
 #include "core/numbers.h"
 
@@ -36,6 +38,8 @@ void put(const Context& context, int indent, const char* name, const std::option
   if (figure) row(context, indent, name, text_of(*figure, unit));
 }
 
+constexpr double kVisibleDifference = 0.002;  // between a published peak and what its clock gives
+
 void print_engine(const Context& context, const hardware::Engine& engine) {
   context.print(fmt::format("\n{} ({})\n", engine.name, to_string(engine.kind)));
   put(context, 2, "units", engine.units, kNone);
@@ -44,6 +48,9 @@ void print_engine(const Context& context, const hardware::Engine& engine) {
   for (const auto& rate : engine.rates) {
     std::string text = rate.peak_ops_per_s ? text_of(*rate.peak_ops_per_s, kTeraoperations)
                                            : fmt::format("{} T/s  [{}]", tera(engine.ops_per_s(rate.dtype)), rate.source);
+    const auto by_clock = engine.ops_per_s(rate.dtype);
+    if (rate.peak_ops_per_s && by_clock && std::abs(*by_clock / rate.peak_ops_per_s->value - 1) > kVisibleDifference)
+      text += fmt::format("; {} T/s by units and clock, which ls and estimates use", tera(by_clock));
     if (rate.ops_per_clock) text += fmt::format("; {:g} per clock per unit", *rate.ops_per_clock);
     if (rate.sparse_ops_per_s) text += fmt::format("; sparse {:.6g} T/s", *rate.sparse_ops_per_s / 1e12);
     row(context, 2, rate.dtype, text);
@@ -59,6 +66,7 @@ void print_memory(const Context& context, const hardware::Device& device) {
   }
   row(context, 2, "main", device.memory.kind);
   if (device.memory.bytes) row(context, 4, "size", bytes_of(*device.memory.bytes));
+  if (device.memory.usable_bytes) row(context, 4, "usable", bytes_of(*device.memory.usable_bytes));
   put(context, 4, "bandwidth", device.memory.bytes_per_s, kGigabytesPerSecond);
   put(context, 4, "bus", device.memory.bus_bits, kBits);
   put(context, 4, "rate", device.memory.transfers_per_s, kMegatransfers);

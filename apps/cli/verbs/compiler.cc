@@ -86,41 +86,75 @@ void print_fused(const Context& context, std::string_view title, const Json& fus
   print_counted(context, title, fused, [](const Json& one) { return shown(one["op_type"]) + " <- " + shown(one["pattern"]); });
 }
 
-// One line per reason and pattern, most first, with the first place as an example; what has no reason comes last.
+std::string place_of(const Json& one, std::string_view key) {
+  return shown(one[key]) + (one["within"].text().empty() ? "" : " (" + shown(one["within"]) + ")");
+}
+
+// Per reason and pattern, most first, every place with what was found; what has no reason comes last.
 void print_missed(const Context& context, const Json& missed) {
   if (missed.items().empty()) return;
-  struct Row {
-    const Json* first = nullptr;
-    std::int64_t count = 0;
-  };
-  std::map<std::pair<std::string, std::string>, Row> rows;
-  for (const Json& one : missed.items()) {
-    Row& row = rows[{std::string(one["reason"].text()), std::string(one["pattern"].text())}];
-    if (row.count++ == 0) row.first = &one;
-  }
-  std::vector<Row> sorted;
+  std::map<std::pair<std::string, std::string>, std::vector<const Json*>> rows;
+  for (const Json& one : missed.items())
+    rows[{std::string(one["reason"].text()), std::string(one["pattern"].text())}].push_back(&one);
+  std::vector<std::vector<const Json*>> sorted;
   for (const auto& [key, row] : rows) sorted.push_back(row);
-  const auto key = [](const Row& row) { return std::pair((*row.first)["reason"].text() == "unexplained", -row.count); };
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
+  const auto key = [](const auto& row) {
+    return std::pair((*row.front())["reason"].text() == "unexplained", -static_cast<std::int64_t>(row.size()));
+  };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   context.print("\nNot fused\n");
-  for (const Row& row : sorted) {
-    const Json& one = *row.first;
-    context.print(fmt::format("{:>5}  {:<21} {}: {} and {}\n", row.count, one["reason"].text(), one["pattern"].text(),
-                              shown(one["first"]), shown(one["second"])));
-    if (const auto both = one["both_ns"].as_f64())
-      context.print(fmt::format("       both take {} together\n", core::format_duration(*both)));
-    if (!one["condition"].text().empty()) context.print(fmt::format("       {}\n", shown(one["condition"])));
+  for (const auto& row : sorted) {
+    for (std::size_t i = 0; i < std::min(row.size(), kMaxShown); ++i) {
+      const Json& one = *row[i];
+      const std::string pair = place_of(one, "first") + " and " + place_of(one, "second");
+      context.print(i == 0 ? fmt::format("{:>5}  {:<21} {}: {}\n", row.size(), one["reason"].text(), one["pattern"].text(), pair)
+                           : fmt::format("       {}\n", pair));
+      if (const auto both = one["both_ns"].as_f64())
+        context.print(fmt::format("       both take {} together\n", core::format_duration(*both)));
+      if (!one["condition"].text().empty()) context.print(fmt::format("         {}\n", shown(one["condition"])));
+    }
+    if (row.size() > kMaxShown) context.print(fmt::format("       {} more (--json lists them)\n", row.size() - kMaxShown));
   }
+}
+
+// "    3  Identity: a, b, c".
+void print_gone(const Context& context, std::string_view title, const Json& nodes, std::string_view fate) {
+  std::map<std::string, std::vector<std::string>> rows;
+  for (const Json& one : nodes.items())
+    if (one["fate"].text() == fate) rows[shown(one["op_type"])].push_back(place_of(one, "node"));
+  if (rows.empty()) return;
+  context.print(fmt::format("\n{}\n", title));
+  for (auto& [op_type, names] : rows) {
+    const std::size_t count = names.size();
+    if (count > kMaxShown) names.resize(kMaxShown);
+    context.print(fmt::format("{:>5}  {}: {}{}\n", count, op_type, core::join(names, ", "),
+                              count > kMaxShown ? fmt::format(" and {} more", count - kMaxShown) : ""));
+  }
+}
+
+void print_refused(const Context& context, const Json& refused) {
+  for (std::size_t i = 0; i < std::min(refused.items().size(), kMaxShown); ++i) {
+    const Json& one = refused.items()[i];
+    context.print(fmt::format("  {:<20} {} ({}): {}\n", one["reason"].text(), shown(one["node"]), shown(one["op_type"]),
+                              shown(one["condition"])));
+    if (const Json& splits = one["splits"]; splits.is_object())
+      context.print(
+          fmt::format("  {:<20} breaks the partition between {} and {}\n", "", shown(splits["before"]), shown(splits["behind"])));
+  }
+  if (refused.items().size() > kMaxShown)
+    context.print(fmt::format("  {} more (--json lists them)\n", refused.items().size() - kMaxShown));
+}
+
+void print_source(const Context& context, const Json& against) {
+  if (!against["source"].text().empty()) context.print(fmt::format("  by {}\n", shown(against["source"])));
 }
 
 void print_provider(const Context& context, const Json& against) {
   context.print(fmt::format("\n{}: {}, {} not supported, {} copied between parts\n", against["there"].text(),
                             counted(against["parts"].items().size(), "part"), counted(against["refused"].items().size(), "node"),
                             counted(against["seams"].items().size(), "tensor")));
-  for (std::size_t i = 0; i < std::min(against["refused"].items().size(), kMaxShown); ++i) {
-    const Json& one = against["refused"].items()[i];
-    context.print(fmt::format("  {:<20} {}: {}\n", one["reason"].text(), shown(one["node"]), shown(one["condition"])));
-  }
+  print_source(context, against);
+  print_refused(context, against["refused"]);
   for (std::size_t i = 0; i < std::min(against["seams"].items().size(), kMaxShown); ++i) {
     const Json& one = against["seams"].items()[i];
     const auto least = one["least_ns"].as_f64();
@@ -157,6 +191,8 @@ void print_backend(const Context& context, const Json& against) {
   context.print(fmt::format("\n{}: ONNX Runtime {}\n", against["there"].text(), shown(against["version"])));
   for (const auto& [provider, nodes] : against["nodes_by_provider"].members())
     context.print(fmt::format("{:>5}  nodes on {}\n", whole(nodes), provider));
+  if (!against["refused"].items().empty()) print_source(context, against);
+  print_refused(context, against["refused"]);
   print_seams(context, against["seams"], against["seams_timed"]);
 }
 
@@ -165,6 +201,8 @@ void print_compiler(const Context& context, const Json& document) {
   print_fused(context, fmt::format("Fused at level {}", document["level"].text()), document["fused"]);
   print_counted(context, "Inserted", document["inserted"],
                 [](const Json& one) { return shown(one["op_type"]) + " (" + std::string(one["kind"].text()) + ")"; });
+  print_gone(context, "Removed", document["compiler_nodes"], "removed");
+  print_gone(context, "Folded", document["compiler_nodes"], "folded");
   print_missed(context, document["not_fused"]);
   const Json& against = document["against"];
   if (against.is_null()) return;

@@ -15,6 +15,18 @@ TEST(CopyMix, PinnedMemoryForHostCopiesOnly) {
   EXPECT_DOUBLE_EQ(list[1].exposed_ns, 10);
   EXPECT_FALSE(mentions(list[1].title + list[1].text, "pinned"));
 }
+TEST(CopyMix, ExposedTimeIsWhoseItIs) {
+  const std::map<std::string, ExposedCopy> exposed = {
+      {"h2d", {30, {{"aten::to", 25}, {"", 5}}}}, {"d2h", {0, {}}}, {"d2d", {10, {}}}};
+  const auto list = CopyMix({{"h2d", 100}, {"d2h", 500}, {"d2d", 400}}, 0.0, exposed).advice(40);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_DOUBLE_EQ(list[0].exposed_ns, 30) << "as measured, not as the copies' own times are";
+  EXPECT_EQ(list[0].launched_by, "aten::to");
+  EXPECT_NEAR(list[0].launched_ratio, 25.0 / 30, 1e-12);
+  EXPECT_DOUBLE_EQ(list[1].exposed_ns, 10);
+  EXPECT_TRUE(list[1].launched_by.empty());
+  for (const auto& one : list) EXPECT_FALSE(one.shared_out);
+}
 TEST(CopyMix, PinnedAlready) {
   const auto list = CopyMix({{"d2h", 300}}, 0.99).advice(40);
   ASSERT_EQ(list.size(), 1U);

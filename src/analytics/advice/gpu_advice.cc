@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analytics/advice/copy_mix.h"
+#include "analytics/advice/gpu_command.h"
 #include "analytics/advice/small_kernels.h"
 #include "analytics/gap_causes.h"
 #include "core/numbers.h"
@@ -20,9 +21,8 @@ namespace {
 constexpr double kFewestSmallKernels = 10;  // below which fusing is no advice
 constexpr double kDominates = 0.3;          // of the whole: launching takes as much as anything else (our own judgement)
 constexpr double kReplayGapNs = 1'500;      // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
-// Waits for values, of the kernels or of the time between: with the first no graph of the whole step is possible, with the second
-// it is said (the same).
-constexpr double kManyReads = 0.05, kSomeReads = 0.005;
+// Waits for values, of the kernels or of the time between, with which no graph of the whole step is possible (the same).
+constexpr double kManyReads = 0.05;
 constexpr double kNearLimit = 0.85;        // of the device limits: no other implementation is advised; the same
 constexpr double kMostlyReductions = 0.5;  // of the small kernels' time; the same
 constexpr double kFusedShare = 0.5;        // of two element-wise kernels fused, each tensor between is not written and read again
@@ -68,31 +68,9 @@ double total(const std::vector<GpuKernel>& kernels) {
   return sum;
 }
 
-// How to see whether the advice helps: what it is about, before and after.
-// `idle`: metrics of the idle time that it is about; empty of other advice.
-std::string command_of(std::string_view id, const std::string& session, const std::string& idle) {
-  if (id == "unexplained_idle") return "aaco import TRACE_WITH_HOST_EVENTS --tag traced && aaco explain tag:traced";
-  if (id == "slowing_kernels") return "aaco record --tag watched -- COMMAND && aaco report tag:watched";
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kWhat = {
-      {{"launch_bound", "--metric gpu.span_ns,gpu.kernel_count"},
-       {"copy_bound", "--metric gpu.exposed_copy_ns"},
-       {"communication_bound", "--metric gpu.exposed_collective_ns"},
-       {"straggler", "--metric gpu.exposed_collective_ns"},
-       {"microkernels", "--metric gpu.kernel_count,gpu.kernel_sum_ns"},
-       {"memory_bound", "--kernels"},
-       {"precision", "--kernels"},
-       {"elementwise_fusion", "--metric gpu.kernel_count,gpu.kernel_sum_ns"},
-       {"compute_bound", "--kernels"},
-       {"costliest_kernel", "--kernels"}}};
-  const auto found = std::find_if(kWhat.begin(), kWhat.end(), [&](const auto& one) { return one.first == id; });
-  const std::string of_idle = "--metric " + idle;
-  return fmt::format("aaco import CHANGED_TRACE --tag changed && aaco diff {} tag:changed {}", session,
-                     found == kWhat.end() ? of_idle : found->second);
-}
-
 class Adviser {
  public:
-  explicit Adviser(const GpuFacts& facts) : facts_(facts), copies_(facts.copy_ns, facts.pinned_ratio) {
+  explicit Adviser(const GpuFacts& facts) : facts_(facts), copies_(facts.copy_ns, facts.pinned_ratio, facts.exposed_copies) {
     const double sum = total(facts.kernels);
     // Kernels' times are a sum, the busy time is a union: a kernel saved saves its share of the union.
     const double busy = facts.busy_ns - facts.exposed_copy_ns - facts.exposed_collective_ns;
@@ -144,8 +122,8 @@ class Adviser {
     return sum;
   }
 
-  void unexplained(const GpuIdle& idle, std::string text) {
-    list_.push_back({"unexplained_idle", "trace the host as well: the trace does not explain why the device is idle",
+  void unexplained(const GpuIdle& idle, std::string text, std::string_view what = "the host as well") {
+    list_.push_back({"unexplained_idle", fmt::format("trace {}: the trace does not explain why the device is idle", what),
                      std::move(text), 0, kPerhaps, kChange,
                      fmt::format("{} idle in {} of unknown cause; what explaining it saves is unknown",
                                  share(idle.idle_ns, facts_), gaps(idle.gap_count))});
@@ -160,7 +138,12 @@ class Adviser {
       if (one.cause == "unknown" && one.idle.idle_ns / whole_ns(facts_) >= kMinGain)
         unexplained(one.idle, "The trace contains no host events during these times.");
       if (one.cause == "framework" || one.cause == "python") dispatch_ns += one.idle.idle_ns;
-      if (one.launching || one.cause == "unknown" || one.cause == "framework" || one.cause == "python") continue;
+      if (one.cause == "stream-event" && one.idle.idle_ns / whole_ns(facts_) >= kMinGain)
+        unexplained(one.idle, "The host had launched the next work, and an event held it back: " + one.remedy + ".",
+                    "what the events wait for");
+      if (one.launching || one.cause == "unknown" || one.cause == "stream-event" || one.cause == "framework" ||
+          one.cause == "python")
+        continue;
       const std::string remedy = one.cause == "synchronous-copy" ? copies_.blocking_remedy(one.remedy) : one.remedy;
       const bool once = one.idle.gap_count == 1;
       add(one.cause, "idle: " + one.title, remedy, saveable(one.idle.idle_ns), once ? kPerhaps : kSure, kChange,
@@ -259,7 +242,10 @@ class Adviser {
   void copies() {
     for (const CopyAdvice& one : copies_.advice(facts_.exposed_copy_ns))
       add("copy_bound", one.title, one.text, one.exposed_ns, kLikely, kChange,
-          fmt::format("{}{} of exposed {}; {}", one.shared_out ? "about " : "", share(one.exposed_ns, facts_), one.what,
+          fmt::format("{}{} of exposed {}{}; {}", one.shared_out ? "about " : "", share(one.exposed_ns, facts_), one.what,
+                      one.launched_by.empty() ? ""
+                                              : fmt::format(", {} of it launched by {}", core::format_percent(one.launched_ratio),
+                                                            short_name(one.launched_by)),
                       span_then(one.exposed_ns, facts_)));
   }
 

@@ -56,6 +56,7 @@ std::optional<Bottleneck> gpu_bottleneck(const GpuLimitShares& shares, const Ker
   add("copy_bound", "gpu.copy_ratio", shares.copy);
   add("launch_bound", "gpu.launch_ratio", shares.launch);
   add("host_waiting", "gpu.waiting_ratio", shares.waiting);
+  if (shares.held > 0) add("dependency_bound", "gpu.held_ratio", shares.held);
   if (parts.unknown > 0) add(kUnknownKernels.data(), "gpu.unknown_kernels_ratio", shares.compute * parts.unknown);
   if (shares.warmup > 0) add("warmup", "gpu.warmup_ratio", shares.warmup);
   if (sum <= 0) return std::nullopt;

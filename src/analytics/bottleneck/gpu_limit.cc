@@ -21,10 +21,11 @@ std::int64_t idle_of(const std::map<gaps::Cause, gaps::CauseSum>& gaps, gaps::Ca
 GpuLimitShares shares_of(const trace_time::DeviceTime& time, const std::map<gaps::Cause, gaps::CauseSum>& gaps) {
   const auto span = static_cast<double>(time.span_ns);
   const bool micro = static_cast<double>(time.microkernel_count) > kMostlyMicrokernels * static_cast<double>(time.kernel_count);
-  std::int64_t explained = 0, warmup = 0;
+  std::int64_t explained = 0, warmup = 0, held = 0;
   for (const auto& [cause, sum] : gaps) {
     explained += sum.idle_ns;
     warmup += sum.warmup_ns;
+    held += sum.held_ns;
   }
   const std::int64_t small = std::max<std::int64_t>(0, time.idle_ns - explained);
   // One call that something else holds up is no launch rate.
@@ -39,7 +40,8 @@ GpuLimitShares shares_of(const trace_time::DeviceTime& time, const std::map<gaps
   shares.copy = static_cast<double>(time.exposed_copy_ns) / span;
   shares.launch = static_cast<double>(launch) / span;
   shares.warmup = static_cast<double>(warmup) / span;
-  shares.waiting = static_cast<double>(std::max<std::int64_t>(0, time.idle_ns - launch - warmup)) / span;
+  shares.held = static_cast<double>(held) / span;
+  shares.waiting = static_cast<double>(std::max<std::int64_t>(0, time.idle_ns - launch - warmup - held)) / span;
   return shares;
 }
 
@@ -52,6 +54,7 @@ void add_evidence(const trace_time::DeviceTime& time, const std::map<gaps::Cause
   say("exposed collectives", finding.shares.communication);
   say("exposed copies", finding.shares.copy);
   if (finding.shares.warmup > 0) say("idle, warm-up inside the trace (loading or compiling code)", finding.shares.warmup);
+  if (finding.shares.held > 0) say("idle, the next work launched and held back on the device", finding.shares.held);
   for (const auto& [cause, sum] : gaps)
     say(fmt::format("idle, {} ({} gaps)", core::replace_all(std::string(gaps::to_string(cause)), "_", " "), sum.gap_count),
         static_cast<double>(sum.idle_ns) / static_cast<double>(time.span_ns));
@@ -62,7 +65,8 @@ void add_evidence(const trace_time::DeviceTime& time, const std::map<gaps::Cause
 }  // namespace
 
 std::string_view to_string(GpuLimit limit) {
-  constexpr std::array<std::string_view, 7> kNames = {"none", "compute", "communication", "copy", "launch", "waiting", "warmup"};
+  constexpr std::array<std::string_view, 8> kNames = {"none",   "compute", "communication", "copy",
+                                                      "launch", "waiting", "warmup",        "held"};
   return kNames[static_cast<std::size_t>(limit)];
 }
 
@@ -70,11 +74,12 @@ GpuLimitFinding find_limit(const trace_time::DeviceTime& time, const std::map<ga
   GpuLimitFinding finding;
   if (time.span_ns <= 0) return finding;
   finding.shares = shares_of(time, gaps);
-  std::array<std::pair<double, GpuLimit>, 5> limits = {{{finding.shares.communication, GpuLimit::communication},
+  std::array<std::pair<double, GpuLimit>, 6> limits = {{{finding.shares.communication, GpuLimit::communication},
                                                         {finding.shares.copy, GpuLimit::copy},
                                                         {finding.shares.launch, GpuLimit::launch},
                                                         {finding.shares.waiting, GpuLimit::waiting},
-                                                        {finding.shares.warmup, GpuLimit::warmup}}};
+                                                        {finding.shares.warmup, GpuLimit::warmup},
+                                                        {finding.shares.held, GpuLimit::held}}};
   std::stable_sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   if (limits[0].first >= kMinLimitShare) {
     finding.limit = limits[0].second;

@@ -51,6 +51,15 @@ TEST(GpuLimit, UnexplainedIdleTimeGivesNoConfidence) {
   EXPECT_EQ(finding.limit, GpuLimit::waiting);
   EXPECT_DOUBLE_EQ(finding.confidence, 0);
 }
+TEST(GpuLimit, HeldWork) {
+  gaps::CauseSum held{3, 600};
+  held.held_ns = 590;
+  const auto finding = find_limit(device(300, 0, 0), {{Cause::dependency, held}, {Cause::host_late, {1, 100}}});
+  EXPECT_EQ(finding.limit, GpuLimit::held);
+  EXPECT_DOUBLE_EQ(finding.shares.held, 0.59);
+  EXPECT_DOUBLE_EQ(finding.shares.waiting, 0.11);
+  EXPECT_EQ(to_string(finding.limit), "held");
+}
 TEST(GpuLimit, NoWorkNoLimit) { EXPECT_EQ(find_limit(DeviceTime(), {}).limit, GpuLimit::none); }
 TEST(GpuLimit, ReportsEvidence) {
   const auto finding = find_limit(device(500, 400, 20), {{Cause::host_late, {3, 80, 0}}});

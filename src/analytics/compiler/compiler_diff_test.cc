@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "core/files.h"
 #include "tests/support/source_dir.h"
 
@@ -112,6 +114,40 @@ TEST(CompareGraphs, IdentityIsRemovedNotFused) {
   const Graph before = Sketch().input("x").node("Identity", {"x"}, "i").node("Relu", {"i"}, "y").graph;
   EXPECT_THAT(fates(before, Sketch().input("x").node("Relu", {"x"}, "y").graph), ElementsAre("removed", "kept"));
 }
+TEST(CompareGraphs, WhatChangesNothingIsRemovedNotFused) {
+  for (const char* op : {"Expand", "Reshape", "Slice", "Tile", "Cast"}) {
+    const Graph before =
+        Sketch().input("x").weight("s").node("Neg", {"x"}, "a").node(op, {"a", "s", "s"}, "b").node("Sin", {"b"}, "y").graph;
+    EXPECT_THAT(fates(before, Sketch().input("x").node("Neg", {"x"}, "a").node("Sin", {"a"}, "y").graph),
+                ElementsAre("kept", "removed", "kept"))
+        << op;
+  }
+}
+TEST(CompareGraphs, SumsAndProductsWithTheirNeutralConstantAreRemoved) {
+  const auto sketch = [](const char* op, float value) {
+    Sketch out;
+    out.input("x").node("Neg", {"x"}, "a").node(op, {"a", "k"}, "b").node("Sin", {"b"}, "y");
+    std::vector<std::byte> bytes(sizeof value);
+    std::memcpy(bytes.data(), &value, sizeof value);
+    out.graph.initializers.push_back({out.tensor("k"), {bytes, std::nullopt}});
+    return out.graph;
+  };
+  const Graph after = Sketch().input("x").node("Neg", {"x"}, "a").node("Sin", {"a"}, "y").graph;
+  for (const auto& [op, value] :
+       {std::pair("Add", 0.0F), std::pair("Sub", 0.0F), std::pair("Mul", 1.0F), std::pair("Div", 1.0F)}) {
+    EXPECT_THAT(fates(sketch(op, value), after), ElementsAre("kept", "removed", "kept")) << op;
+    EXPECT_THAT(fates(sketch(op, 2.0F), after), ElementsAre("kept", "fused", "fused")) << op;
+  }
+}
+TEST(CompareGraphs, ANodeInAnotherLayoutOfAProviderIsTheSameNode) {
+  const Graph before = Sketch().input("x").weight("w").node("Conv", {"x", "w"}, "c").node("Softmax", {"c"}, "s").graph;
+  Sketch made;
+  made.input("x").weight("w").node("Transpose", {"x"}, "xt").node("Conv", {"xt", "w"}, "ct", "com.ms.internal.nhwc");
+  made.node("Transpose", {"ct"}, "cn").node("Softmax", {"cn"}, "s");
+  made.graph.nodes[1].name = "n_c_token_1";
+  EXPECT_THAT(fates(before, made.graph), ElementsAre("rewritten", "kept"));
+  EXPECT_EQ(compare_graphs(before, made.graph).kernels[1].inserted, "");
+}
 TEST(CompareGraphs, ADuplicateIsRemoved) {
   const Graph before = Sketch().input("x").node("Neg", {"x"}, "a").node("Neg", {"x"}, "b").node("Add", {"a", "b"}, "y").graph;
   const Graph after = Sketch().input("x").node("Neg", {"x"}, "a").node("Add", {"a", "a"}, "y").graph;
@@ -137,6 +173,13 @@ TEST(MissedFusions, ALevelWithoutThePattern) {
   EXPECT_EQ(missed_fusions(diff, {miss("", "extended")}, "all")[0].reason, "unexplained");
 }
 
+TEST(MissedFusions, ACopyThatTheCompilerTookInIsNotMissed) {
+  graph::NearMiss copied = miss("");
+  copied.copied = true;
+  EXPECT_EQ(missed_fusions(compare_graphs(kGemmRelu, kGemmRelu), {copied}, "all")[0].reason, "unexplained");
+  const Graph taken = Sketch().input("x").weight("w").node("Gemm", {"x", "w"}, "c").node("FusedRelu", {"x"}, "y").graph;
+  EXPECT_THAT(missed_fusions(compare_graphs(kGemmRelu, taken), {copied}, "all"), SizeIs(0));
+}
 TEST(MissedFusions, ANodeInAnotherFusionIsSaid) {
   // Gemm -> Relu -> Neg; Relu and Neg become one kernel.
   const Graph before =

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "analytics/compiler/no_operation.h"
 #include "analytics/compiler_diff.h"
 #include "graph/cost.h"
 
@@ -32,7 +33,20 @@ std::string insertion_kind(const Node& node) {
   return "other";
 }
 
-bool removable(const Node& node) { return node.op_type == "Identity" || node.op_type == "Dropout"; }
+// ONNX Runtime: "X_token_3" is a node X that was made again, in another layout.
+std::string_view without_token(std::string_view name) {
+  constexpr std::string_view kToken = "_token_";
+  const auto at = name.rfind(kToken);
+  if (at == std::string_view::npos) return name;
+  const std::string_view digits = name.substr(at + kToken.size());
+  return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos ? name.substr(0, at) : name;
+}
+
+// Of a tensor that ONNX Runtime computes in another type than the model has.
+constexpr std::string_view kOtherType = "InsertedPrecisionFreeCast_";
+std::string_view without_type(std::string_view name) {
+  return name.starts_with(kOtherType) ? name.substr(kOtherType.size()) : name;
+}
 
 class Comparison {
  public:
@@ -66,21 +80,26 @@ class Comparison {
     std::map<std::string_view, std::size_t> by_name, by_node;
     for (std::size_t tensor = 0; tensor < before_.tensors.size(); ++tensor) by_name[before_.tensors[tensor].name] = tensor;
     for (std::size_t tensor = 0; tensor < after_.tensors.size(); ++tensor)
-      if (const auto found = by_name.find(after_.tensors[tensor].name); found != by_name.end()) value_[tensor] = found->second;
+      if (const auto found = by_name.find(without_type(after_.tensors[tensor].name)); found != by_name.end())
+        value_[tensor] = found->second;
     for (const Node& node : after_.nodes) {
       const auto at = node.name.rfind(kLayoutSuffix);
       if (at == std::string::npos || node.outputs.empty() || !node.outputs[0].valid() || value(node.outputs[0])) continue;
-      if (const auto found = by_name.find(std::string_view(node.name).substr(0, at)); found != by_name.end())
+      if (const auto found = by_name.find(without_type(std::string_view(node.name).substr(0, at))); found != by_name.end())
         value(node.outputs[0]) = found->second;
     }
-    // A node that kept its name and operator makes what it made, under another name.
+    // A node that kept its name and operator makes what it made, under another name; in its integer form, what it made quantised.
     for (const Node& node : before_.nodes)
       if (!node.name.empty() && !node.outputs.empty() && node.outputs[0].valid()) by_node[node.name] = index_of(node.outputs[0]);
     for (const Node& node : after_.nodes) {
       if (node.outputs.empty() || !node.outputs[0].valid() || value(node.outputs[0])) continue;
-      const auto found = by_node.find(node.name);
-      if (found != by_node.end() && before_.nodes[*producer_[found->second]].op_type == node.op_type)
+      const auto found = by_node.find(without_token(node.name));
+      if (found == by_node.end()) continue;
+      const std::string& was = before_.nodes[*producer_[found->second]].op_type;
+      if (was == node.op_type)
         value(node.outputs[0]) = found->second;
+      else if (node.op_type == "QLinear" + was)
+        value(node.outputs[0]) = only_reader(found->second, "QuantizeLinear");
     }
     for (const Node& node : after_.nodes) advance_over_sum(node);
     for (bool changed = true; changed;) {
@@ -139,7 +158,8 @@ class Comparison {
         if (id.valid() && value(id)) live_[*value(id)] = true;
     for (const graph::Initializer& one : after_.initializers)
       if (value(one.tensor)) live_[*value(one.tensor)] = true;
-    for (const TensorId id : before_.inputs) live_[index_of(id)] = true;
+    for (const auto* list : {&before_.inputs, &before_.captured})
+      for (const TensorId id : *list) live_[index_of(id)] = true;
     for (const graph::Initializer& one : before_.initializers) live_[index_of(one.tensor)] = true;
   }
 
@@ -238,7 +258,7 @@ class Comparison {
         if (made.nodes.size() > 1) {
           const Node& node = before_.nodes[number];
           const bool result_lives = !node.outputs.empty() && node.outputs[0].valid() && live_[index_of(node.outputs[0])];
-          if (removable(node)) {
+          if (is_no_operation(before_, node)) {
             fate = {Fate::removed, std::nullopt};
             continue;
           }

@@ -9,7 +9,7 @@
 namespace aaco::analytics::gaps {
 namespace {
 
-constexpr std::array<std::string_view, 4> kClasses = {"host", "launch", "warmup", "cannot-tell"};
+constexpr std::array<std::string_view, 5> kClasses = {"host", "launch", "warmup", "dependency", "cannot-tell"};
 constexpr std::array<std::string_view, 6> kDomains = {"runtime", "cpu_op", "python", "range", "overhead", "os"};
 constexpr std::size_t kMaxCauses = 200;
 
@@ -74,7 +74,7 @@ core::Status CauseBook::read_cause(const core::YamlNode& node) {
   AACO_ASSIGN(cause.any_thread, flag(node, "any_thread"));
   AACO_ASSIGN(cause.waits, flag(node, "waits"));
   if (std::find(kClasses.begin(), kClasses.end(), cause.class_id) == kClasses.end())
-    return node.error("'" + cause.class_id + "' is not a class of idle time (host, launch, warmup, cannot-tell)");
+    return node.error("'" + cause.class_id + "' is not a class of idle time (host, launch, warmup, dependency, cannot-tell)");
   if (find(cause.id)) return node.error("duplicate cause '" + cause.id + "'");
   AACO_ASSIGN(const auto enclosing, node.optional_string("gives_way_to"));
   if (enclosing) {
@@ -109,7 +109,7 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
 }
 
 core::Status CauseBook::find_own(const core::YamlNode& document) {
-  const std::array<std::pair<std::string_view, CauseIndex*>, 25> needed = {
+  const std::array<std::pair<std::string_view, CauseIndex*>, 29> needed = {
       {{"first-use", &own_.first_use},
        {"launch", &own_.launch},
        {"launch-latency", &own_.launch_latency},
@@ -134,7 +134,11 @@ core::Status CauseBook::find_own(const core::YamlNode& document) {
        {"collective-launch", &own_.collective_launch},
        {"library-initialisation", &own_.library_initialisation},
        {"model-loading", &own_.model_loading},
-       {"weight-streaming", &own_.weight_streaming}}};
+       {"weight-streaming", &own_.weight_streaming},
+       {"stream-event", &own_.stream_event},
+       {"peer-device", &own_.peer_device},
+       {"host-function", &own_.host_function},
+       {"stream-value", &own_.stream_value}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);
     if (!found) return document.error("cause '" + std::string(id) + "' is missing");

@@ -9,17 +9,14 @@
 namespace aaco::analytics::gaps {
 namespace {
 
-constexpr std::array<std::string_view, kCauses> kNames = {"host_late", "launch_latency", "synchronisation",
-                                                          "copy",      "queue_empty",    "unknown"};
+constexpr std::array<std::string_view, kCauses> kNames = {"host_late",  "launch_latency", "synchronisation", "copy",
+                                                          "dependency", "queue_empty",    "unknown"};
 
 // After a synchronising call the host needs some time to fill the queue again; up to this much is put down to the call.
 constexpr std::int64_t kRefillNs = 100'000;
 // A host event explains a gap when it covers at least this share of the time in which the host kept the device waiting.
 constexpr double kHostShare = 0.2;
-// A stream wait belongs to a launch that follows it within this time on the same thread.
-constexpr std::int64_t kWaitToLaunchNs = 100'000;
-constexpr std::size_t kWaitsKept = 64;  // of a thread
-constexpr double kUnjudged = 0.5;       // confidence in what was never judged
+constexpr double kUnjudged = 0.5;  // confidence in what was never judged
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -68,7 +65,7 @@ const GapExplainer::Known& GapExplainer::known(const trace::ApiCallRow& row) {
   if (const auto of = host_domain(domain); of && book_ != nullptr && !step) known.cause = book_->match(*of, name);
   if (step || (!runtime && domain != "cpu_op" && domain != "python" && !known.cause))
     known.role = Role::ignored;
-  else if (runtime && contains(name, "WaitEvent"))
+  else if (runtime && hold_of(name))
     known.role = Role::device_wait;
   else if (runtime && (contains(name, "ynchronize") || contains(name, "signal_wait")))
     known.role = Role::synchronise;
@@ -119,9 +116,7 @@ void GapExplainer::add_call(const trace::ApiCallRow& row) {
   if (role == Role::ignored && !neutral) return;
   const Call call{row.start_ns, row.end_ns, row.thread_id, row.name, row.rank, role, cause, of};
   if (role == Role::device_wait) {
-    auto& waits = waits_[{row.rank, row.thread_id}];
-    waits.push_back(call);
-    if (waits.size() > kWaitsKept) waits.pop_front();
+    holds_.add(row.rank, row.thread_id, {row.start_ns, row.end_ns, row.name, *hold_of(names_.text(row.name))});
     return;
   }
   if (!is_wanted(call, row.start_ns) && !(book_ != nullptr && may_be_joined(call) && is_in_idle_time(call))) return;
@@ -198,28 +193,11 @@ GapExplainer::Decision GapExplainer::decide_queued(const Candidate& candidate) {
   return {Cause::launch_latency, gap.launch->is_graph ? 0.7 : 0.6, nullptr, true};
 }
 
-// The work was launched and lay there for most of the gap: the stream had been told to wait, or for something untraced.
-GapExplainer::Decision GapExplainer::decide_held(const Candidate& candidate) {
-  if (candidate.device_wait.overlap_ns > 0) return {Cause::synchronisation, 0.5, &candidate.device_wait};
-  return {};
-}
-
-void GapExplainer::find_device_wait(Candidate& candidate) const {
-  if (!candidate.gap.launch) return;
-  const NextLaunch& launch = *candidate.gap.launch;
-  const auto waits = waits_.find({candidate.gap.rank, launch.thread_id});
-  if (waits == waits_.end()) return;
-  for (const Call& wait : waits->second)
-    if (wait.end_ns <= launch.start_ns && launch.start_ns - wait.end_ns <= kWaitToLaunchNs)
-      candidate.device_wait = {1, wait.start_ns, wait.end_ns, wait.name};
-}
-
 GapExplainer::Decision GapExplainer::decide(const Candidate& candidate) {
   const Gap& gap = candidate.gap;
   const std::int64_t length = gap.end_ns - gap.start_ns;
   if (gap.launch) {
-    const std::int64_t held = gap.end_ns - std::max(gap.start_ns, gap.launch->end_ns);
-    if (held > kDispatchNs && 2 * held >= length && !gap.launch->is_graph) return decide_held(candidate);
+    if (candidate.is_held()) return candidate.hold ? Decision{Cause::dependency, 0.5} : Decision();
     return gap.launch->start_ns >= gap.start_ns ? decide_late(candidate) : decide_queued(candidate);
   }
   if (2 * candidate.synchronise.overlap_ns >= length) return {Cause::synchronisation, 0.4, &candidate.synchronise};
@@ -230,7 +208,7 @@ GapExplainer::Decision GapExplainer::decide(const Candidate& candidate) {
 Explained GapExplainer::explain(const Gap& gap) {
   Candidate candidate;
   candidate.gap = gap;
-  find_device_wait(candidate);
+  if (gap.launch) candidate.hold = holds_.before(gap.rank, gap.launch->thread_id, gap.launch->start_ns, gap.launch->after_ns);
   if (gap.launch)
     candidate.away = schedule_.away(gap.rank, gap.launch->thread_id, gap.start_ns,
                                     std::min(gap.end_ns, std::max(gap.start_ns, gap.launch->start_ns)));
@@ -272,6 +250,10 @@ Explained GapExplainer::explain(const Gap& gap) {
   }
   if (row.evidence.value != 0) {
     // Named above: the frame that the cause was read from.
+  } else if (decision.cause == Cause::dependency) {
+    row.evidence = candidate.hold->name;
+    row.evidence_start_ns = candidate.hold->start_ns;
+    row.evidence_end_ns = candidate.hold->end_ns;
   } else if (decision.evidence != nullptr) {
     row.evidence = decision.evidence->name;
     row.evidence_start_ns = decision.evidence->start_ns;

@@ -99,13 +99,13 @@ TEST_F(GapTest, EarlyLaunchWithDelayIsUnknown) {
 TEST_F(GapTest, StreamWait) {
   gap(launch(110, 120));
   call("hip", "hipStreamWaitEvent", 104, 108);
-  EXPECT_EQ(cause(), "synchronisation");
+  EXPECT_EQ(cause(), "dependency");
   EXPECT_EQ(evidence_, "hipStreamWaitEvent");
 }
 TEST_F(GapTest, EarlierStreamWaitHoldsQueuedLaunch) {
   call("cuda_runtime", "cudaStreamWaitEvent", 5, 8);
   gap(launch(10, 20));
-  EXPECT_EQ(cause(), "synchronisation");
+  EXPECT_EQ(cause(), "dependency");
 }
 TEST_F(GapTest, IgnoresUnrelatedStreamWaits) {
   call("cuda_runtime", "cudaStreamWaitEvent", 5, 8, 2);

@@ -226,6 +226,9 @@ void GapSums::add(const Explained& gap, const CauseBook& book) {
   if (length <= kLaunchGapNs && gap.drained) sum.drained_ns += length;
   if (gap.host_cause && book.at(*gap.host_cause).class_id == "warmup") sum.warmup_ns += length;
   if (gap.host_cause && book.at(*gap.host_cause).class_id == "host") sum.blocked_ns += length;
+  if (gap.cause == Cause::dependency || gap.cause == Cause::unknown)
+    for (const HostShare& share : gap.host)
+      if (is_held_back(book.at(share.cause))) sum.held_ns += share.time_ns;
   for (const HostShare& share : gap.host) host_causes[share.cause].idle_ns += share.time_ns;
 }
 
@@ -275,11 +278,15 @@ void GapExplainer::name_cause(const Candidate& candidate, Decision& decision, Ex
     for (HostShare& share : shares)
       if (share.cause == own.unknown) share.cause = own.start_up;
   if (const std::int64_t after = gap.end_ns - until; gap.launch && after > 0) {
-    const bool held = after > kDispatchNs && 2 * after >= length && !gap.launch->is_graph;
-    const CauseIndex cause = held && candidate.device_wait.overlap_ns > 0 ? own.synchronisation
-                             : held || gap.launch->end_ns <= gap.start_ns ? own.device_latency
-                                                                          : own.launch_latency;
-    add_share(shares, cause, after);
+    if (candidate.is_held() && candidate.hold) {
+      const Held held = held_by(candidate);
+      add_share(shares, held.cause, after);
+      chain = held.evidence.name;
+      named = NamedFrame{held.cause, held.evidence.name, held.evidence.start_ns, held.evidence.end_ns};
+    } else {
+      const bool queued = candidate.is_held() || gap.launch->end_ns <= gap.start_ns;
+      add_share(shares, queued ? own.device_latency : own.launch_latency, after);
+    }
   }
   sort_shares(shares);
   const auto yields = [&](CauseIndex cause) {

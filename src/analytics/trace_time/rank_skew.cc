@@ -27,6 +27,16 @@ std::string own_time(const RankTime& late, const RankTime& waits, double waited_
   return {};
 }
 
+double waited_for(const RankTime& late, const std::vector<RankTime>& ranks) {
+  double waited = 0, span = 0;
+  for (const RankTime& rank : ranks) {
+    if (rank.rank == late.rank) continue;
+    waited += std::max(0.0, static_cast<double>(rank.exposed_collective_ns - late.exposed_collective_ns));
+    span += static_cast<double>(rank.span_ns);
+  }
+  return span > 0 ? waited / span : 0;
+}
+
 void find_straggler(const std::vector<RankTime>& ranks, RankSkew& skew) {
   const auto by_collective = [](const RankTime& a, const RankTime& b) { return a.collective_sum_ns < b.collective_sum_ns; };
   const auto [least, most] = std::minmax_element(ranks.begin(), ranks.end(), by_collective);
@@ -44,6 +54,7 @@ void find_straggler(const std::vector<RankTime>& ranks, RankSkew& skew) {
   if (before.empty()) return;
   skew.straggler = least->rank;
   skew.confidence = kProved;
+  skew.straggler_wait_ratio = waited_for(*least, ranks);
   skew.evidence = "rank " + std::to_string(least->rank) + " spends " + core::format_duration(difference) +
                   " less in collectives than rank " + std::to_string(most->rank) + ", so it arrives last; before them it " +
                   before;

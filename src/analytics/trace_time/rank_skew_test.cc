@@ -27,6 +27,12 @@ TEST(RankSkew, StragglerWaitsLeast) {
   EXPECT_DOUBLE_EQ(*skew->collective_wait_ratio, 600.0 / 3000);
   EXPECT_NEAR(skew->compute_skew_ratio, 800.0 / 600 - 1, 1e-12);
 }
+TEST(RankSkew, TheOthersWaitInTheirExposedCollectives) {
+  auto a = rank(0, 500, 400), late = rank(1, 800, 100), b = rank(2, 500, 400);
+  a.exposed_collective_ns = 350, late.exposed_collective_ns = 50, b.exposed_collective_ns = 150;
+  EXPECT_DOUBLE_EQ(rank_skew({a, late, b})->straggler_wait_ratio, (300.0 + 100) / 2000);
+  EXPECT_DOUBLE_EQ(rank_skew({rank(0, 500, 400), rank(1, 510, 390)})->straggler_wait_ratio, 0) << "no straggler";
+}
 TEST(RankSkew, NoStragglerWhereComputeTimesAreEqual) {
   for (const std::int64_t compute : {400, 500, 600}) {  // of 300 that rank 0 spends longer in collectives
     const auto skew = rank_skew({rank(0, 500, 400), rank(1, compute, 100)});

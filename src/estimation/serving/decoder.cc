@@ -43,10 +43,12 @@ double DecoderArchitecture::expert_parameters() const {
   return static_cast<double>(expert_layers()) * static_cast<double>(experts->count) * block(*this, experts->intermediate);
 }
 
-double DecoderArchitecture::embedding_parameters() const { return (tied_embeddings ? 1 : 2) * product(vocabulary, hidden); }
+double DecoderArchitecture::embedding_parameters() const {
+  return (tied_embeddings ? 1 : 2) * product(vocabulary, width_of_tables());
+}
 
 double DecoderArchitecture::parameters() const {
-  double sum = static_cast<double>(layers) * attention_parameters() + embedding_parameters() + expert_parameters();
+  double sum = static_cast<double>(layers) * attention_parameters() + embedding_parameters() + expert_parameters() + other.sum();
   sum += static_cast<double>(dense_layers()) * block(*this, intermediate);
   if (experts)
     sum += static_cast<double>(expert_layers()) *
@@ -88,7 +90,10 @@ std::optional<DecoderArchitecture> find_published(const std::vector<DecoderArchi
   while (true) {
     if (const DecoderArchitecture* found = find_decoder(decoders, left)) {
       DecoderArchitecture model = *found;
-      if (!weights.empty()) model.weight_type = weights;
+      if (!weights.empty()) {
+        model.weight_type = weights;
+        model.expert_type.clear();
+      }
       return model;
     }
     const auto* ending =
@@ -113,7 +118,10 @@ core::Status check_decoder(const DecoderArchitecture& model) {
                           {"vocabulary size", model.vocabulary, 1, kMaxSize},
                           {"context length", model.context, 0, std::int64_t{1} << 40},
                           {"sliding window", model.window, 0, std::int64_t{1} << 40},
-                          {"layers with a sliding window", model.windowed_layers, 0, model.layers}};
+                          {"layers with a sliding window", model.windowed_layers, 0, model.layers},
+                          {"width of the tables", model.table_width, 0, kMaxSize},
+                          {"layers without a cache", model.shared_cache_layers, 0, std::max<std::int64_t>(0, model.layers - 1)},
+                          {"windows without a cache", model.shared_windowed_layers, 0, model.shared_cache_layers}};
   if (const auto& e = model.experts) {
     sizes.push_back({"experts", e->count, 1, kMaxCount});
     sizes.push_back({"experts per token", e->per_token, 1, e->count});
@@ -134,7 +142,7 @@ core::Status check_decoder(const DecoderArchitecture& model) {
   if (!model.latent && model.heads % model.kv_heads != 0)
     return wrong(fmt::format("{} attention heads are not a multiple of {} key-value heads", model.heads, model.kv_heads));
   constexpr std::array kTypes{"bf16", "fp16", "fp32", "fp8", "int8", "int4", "mxfp4", "nvfp4"};
-  for (const std::string& type : {model.weight_type, model.expert_type})
+  for (const std::string& type : {model.weight_type, model.expert_type, model.plain_type, model.cache_type})
     if (!type.empty() && std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
       return wrong("unknown data type '" + type + "'");
   return {};

@@ -1,142 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 
 #include "core/strings.h"
-#include "estimation/decoder.h"
+#include "estimation/serving/config_reader.h"
+#include "estimation/serving/decoder_reading.h"
 
-// Keys as the configuration classes of Hugging Face Transformers name them.
 namespace aaco::estimation {
 namespace {
-
-class Config {
- public:
-  Config(const core::Json& json, const std::string& name) : json_(json), name_(name) {}
-
-  [[nodiscard]] tl::unexpected<core::Error> wrong(const std::string& what) const {
-    return core::fail(core::ErrorCode::invalid_input, name_ + ": " + what,
-                      "pass the config.json of a decoder-only language model");
-  }
-  // The first of the keys that is there and not null; families call the same size by different names.
-  [[nodiscard]] const core::Json* find(std::initializer_list<std::string_view> keys) const {
-    for (const std::string_view key : keys)
-      if (!json_[key].is_null()) return &json_[key];
-    return nullptr;
-  }
-  [[nodiscard]] core::Result<std::int64_t> size(std::initializer_list<std::string_view> keys,
-                                                std::optional<std::int64_t> otherwise = std::nullopt) const {
-    const core::Json* value = find(keys);
-    if (value == nullptr) {
-      if (otherwise) return *otherwise;
-      return wrong(fmt::format("missing key \"{}\"", *keys.begin()));
-    }
-    const auto number = value->as_i64();
-    if (!number || *number < 0) return wrong(fmt::format("\"{}\" is not a valid size", *keys.begin()));
-    return *number;
-  }
-  [[nodiscard]] bool flag(std::string_view key, bool otherwise) const { return json_[key].as_bool().value_or(otherwise); }
-  [[nodiscard]] const core::Json& json() const { return json_; }
-
- private:
-  const core::Json& json_;
-  const std::string& name_;
-};
 
 // The language part of a configuration of text and images.
 const core::Json& text_part(const core::Json& config) {
   for (const std::string_view key : {"text_config", "llm_config", "language_config"})
     if (config[key].is_object()) return config[key];
   return config;
-}
-
-std::string type_of(std::string_view text) {
-  if (text.ends_with("float16") && !text.ends_with("bfloat16")) return "fp16";
-  return text.ends_with("float32") ? "fp32" : "bf16";
-}
-
-// AMD Quark states the type of the weights: fp8_e4m3, int8, int4, uint4, or fp4 with a scale per group.
-core::Result<std::string> quark_type(const core::Json& quantised, const Config& text) {
-  const core::Json* weight = &quantised["global_quant_config"]["weight"];
-  if (weight->is_array() && !weight->items().empty()) weight = &weight->items().front();  // scales quantised once more
-  const std::string type = core::to_lower((*weight)["dtype"].text());
-  if (type.starts_with("fp8")) return std::string("fp8");
-  if (type.starts_with("fp4") || type.starts_with("mx_fp4") || type.starts_with("mxfp4")) return std::string("mxfp4");
-  if (type == "int8" || type == "uint8") return std::string("int8");
-  if (type == "int4" || type == "uint4") return std::string("int4");
-  return text.wrong("unknown weight type '" + type + "' of quantization method 'quark'");
-}
-
-// compressed-tensors states bits and type in its groups, of which the first counts; older files have the format's name alone.
-core::Result<std::string> compressed_type(const core::Json& quantised, const Config& text) {
-  const std::string format = core::to_lower(quantised["format"].text());
-  const auto& groups = quantised["config_groups"].members();
-  const core::Json* weights = groups.empty() ? nullptr : &groups.begin()->second["weights"];
-  const auto bits = weights == nullptr ? std::nullopt : (*weights)["num_bits"].as_i64();
-  if (!bits) {
-    if (format.find("float") != std::string::npos || format.find("naive") != std::string::npos) return std::string("fp8");
-    return std::string(format.find("pack") != std::string::npos ? "int4" : "int8");
-  }
-  const bool floats = core::to_lower((*weights)["type"].text()) == "float";
-  if (*bits == 8) return std::string(floats ? "fp8" : "int8");
-  if (*bits == 4 && floats) return std::string(format.starts_with("nvfp4") ? "nvfp4" : "mxfp4");
-  if (*bits == 4) return std::string("int4");
-  return text.wrong(fmt::format("weights of {} bits are not supported: expected 4 or 8", *bits));
-}
-
-// What a quantisation method makes of the products' weights.
-core::Status read_types(const core::Json& config, const Config& text, DecoderArchitecture& model) {
-  const core::Json* plain = text.find({"torch_dtype", "dtype"});
-  if (plain == nullptr && !config["torch_dtype"].is_null()) plain = &config["torch_dtype"];
-  model.weight_type = type_of(plain == nullptr ? std::string_view() : plain->text());
-  if (model.weight_type == "fp32") model.weight_type = "bf16";  // no stack serves FP32 weights as such
-  const core::Json& quantised = config["quantization_config"];
-  if (quantised.is_null()) return {};
-  if (!quantised.is_object()) return text.wrong("\"quantization_config\" is not an object");
-  const std::string method = core::to_lower(quantised["quant_method"].text());
-  const std::string algorithm = core::to_lower(quantised["quant_algo"].text());
-  const auto bits = quantised["bits"].as_i64();
-  if (method == "mxfp4") {
-    model.expert_type = "mxfp4";
-    if (!model.experts) model.weight_type = "mxfp4";
-  } else if (method == "fp8" || method == "fbgemm_fp8" || algorithm.starts_with("fp8")) {
-    model.weight_type = "fp8";
-  } else if (algorithm.starts_with("nvfp4")) {
-    model.weight_type = "nvfp4";
-  } else if (method == "awq" || method == "gptq" || method == "auto-round") {
-    if (bits.value_or(4) != 4 && bits.value_or(4) != 8)
-      return text.wrong(fmt::format("weights of {} bits are not supported: expected 4 or 8", *bits));
-    model.weight_type = bits.value_or(4) == 8 ? "int8" : "int4";
-  } else if (method == "quark") {
-    AACO_ASSIGN(model.weight_type, quark_type(quantised, text));
-  } else if (method == "compressed-tensors") {
-    AACO_ASSIGN(model.weight_type, compressed_type(quantised, text));
-  } else if (method == "bitsandbytes") {
-    model.weight_type = quantised["load_in_4bit"].as_bool().value_or(false) ? "int4" : "int8";
-  } else {
-    return text.wrong("unknown quantization method '" + (method.empty() ? algorithm : method) + "'");
-  }
-  return {};
-}
-
-// Layers other than attention over a cache: their state and cost are not modelled.
-core::Status check_layers(const Config& config, const DecoderArchitecture& model, const std::string& name) {
-  const auto unsupported = [&](const std::string& what) {
-    return core::fail(core::ErrorCode::unsupported, name + ": " + what + " are not supported",
-                      "only layers of full, sliding-window and latent attention have estimates");
-  };
-  const auto& kinds = config.json()["layer_types"].items();
-  if (!kinds.empty() && static_cast<std::int64_t>(kinds.size()) != model.layers)
-    return config.wrong(fmt::format("\"layer_types\" has {} entries for {} layers", kinds.size(), model.layers));
-  for (const core::Json& kind : kinds)
-    if (kind.text() != "full_attention" && kind.text() != "sliding_attention" && kind.text() != "chunked_attention")
-      return unsupported("layers of type '" + std::string(kind.text()) + "'");
-  if (config.find({"full_attention_interval", "linear_num_value_heads"}) != nullptr)
-    return unsupported("layers of linear attention");
-  if (model.family.starts_with("mamba") || model.family.starts_with("rwkv") ||
-      config.find({"mamba_d_state", "ssm_cfg", "ssm_state_size", "state_size"}) != nullptr)
-    return unsupported("state-space layers");
-  return {};
 }
 
 bool is_encoder(const core::Json& config, const std::string& family) {
@@ -161,126 +39,142 @@ bool is_encoder_decoder(const core::Json& config) {
   return false;
 }
 
-// Families whose configuration class ties both tables unless told otherwise.
-bool usually_tied(const std::string& family) {
-  if (family.starts_with("gemma")) return true;
-  for (const std::string_view tied : {"gpt2", "opt", "falcon", "bloom", "mpt", "gpt_bigcode", "cohere", "cohere2"})
-    if (family == tied) return true;
-  return false;
+// Of a family that is not known, by the keys that many families share.
+DecoderFamily unknown_family(const core::Json& part) {
+  DecoderFamily family;
+  family.qkv_bias = family.out_bias = ConfigFlag{"attention_bias"};
+  family.mlp_bias = ConfigFlag{"mlp_bias"};
+  std::string activation;
+  for (const std::string_view key : {"hidden_act", "hidden_activation", "activation_function"})
+    if (part[key].is_string()) activation = core::to_lower(part[key].text());
+  constexpr std::array kUngated{"relu", "relu2", "squared_relu", "xielu", "gelu_new", "gelu_fast"};
+  family.gated = std::find(kUngated.begin(), kUngated.end(), activation) == kUngated.end();
+  return family;
 }
 
-// Llama 4: every layer of experts has a shared one of the same size; layers between them are dense.
-core::Status read_llama4(const Config& config, DecoderArchitecture& model) {
-  if (!model.family.starts_with("llama4") || !model.experts) return {};
-  model.experts->shared_intermediate = model.experts->intermediate;
-  AACO_ASSIGN(const std::int64_t step, config.size({"interleave_moe_layer_step"}, 1));
-  if (step > 1) model.experts->dense_layers = model.layers - model.layers / step;
-  AACO_ASSIGN(model.intermediate, config.size({"intermediate_size_mlp"}, model.intermediate));
+// Layers other than attention over a cache: their state and cost are not modelled.
+core::Status check_layers(const ConfigReader& config, const DecoderArchitecture& model) {
+  if (!config.family().unsupported.empty()) return config.unsupported(config.family().unsupported);
+  if (config.find({"full_attention_interval", "linear_num_value_heads"}) != nullptr)
+    return config.unsupported("layers of linear attention are not supported");
+  if (model.family.starts_with("mamba") || model.family.starts_with("rwkv") ||
+      config.find({"mamba_d_state", "ssm_cfg", "ssm_state_size", "state_size", "mamba_expand", "ssm_config"}) != nullptr)
+    return config.unsupported("state-space models are not supported");
+  if (config.find({"block_configs"}) != nullptr) return config.unsupported("layers of different sizes are not supported");
+  if (config.find({"cross_attention_layers"}) != nullptr)
+    return config.unsupported("layers of cross-attention are not supported");
   return {};
 }
 
-core::Status read_window(const Config& config, DecoderArchitecture& model) {
-  const bool qwen = model.family.starts_with("qwen2") || model.family.starts_with("qwen3");
-  AACO_ASSIGN(const std::int64_t window, config.size({"sliding_window"}, 0));
-  if (window == 0 || !config.flag("use_sliding_window", !qwen)) return {};
-  const auto& kinds = config.json()["layer_types"].items();
-  std::int64_t windowed = 0;
-  for (const core::Json& kind : kinds)
-    if (kind.text() == "sliding_attention") ++windowed;
-  if (kinds.empty()) {
-    const bool every_other = model.family == "gemma2" || model.family == "gpt_oss";
-    const std::int64_t usual = every_other ? 2 : model.family.starts_with("gemma3") ? 6 : model.family == "cohere2" ? 4 : 0;
-    AACO_ASSIGN(const std::int64_t pattern, config.size({"sliding_window_pattern"}, usual));
-    windowed = pattern > 1 ? model.layers - model.layers / pattern : model.layers;
-    // Of Qwen, the layers from this one on.
-    AACO_ASSIGN(const std::int64_t first, config.size({"max_window_layers"}, qwen ? 28 : 0));
-    if (qwen) windowed = std::max<std::int64_t>(0, model.layers - first);
+core::Status read_heads(ConfigReader& config, DecoderArchitecture& model) {
+  AACO_ASSIGN(model.heads, config.size_or_default({"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"},
+                                                  "heads", true));
+  if (model.heads < 1) return config.wrong("\"num_attention_heads\" is not a valid size");
+  if (model.hidden > (1 << 24)) return config.wrong("\"hidden_size\" is not a valid size");
+  const bool grouped = config.flag("multi_query_attention", true);  // of ChatGLM
+  AACO_ASSIGN(model.kv_heads, grouped ? config.size_or_default({"num_key_value_heads", "num_kv_heads", "n_head_kv",
+                                                                "attn_config.kv_n_heads", "multi_query_group_num"},
+                                                               "kv_heads", false, model.heads)
+                                      : core::Result<std::int64_t>(model.heads));
+  if (config.flag(config.family().multi_query) && !config.flag("new_decoder_architecture", false)) model.kv_heads = 1;
+  const bool divides = model.hidden % model.heads == 0;
+  AACO_ASSIGN(model.head_dim, config.size_or_default({"head_dim", "kv_channels", "attention_head_dim"}, "head_dim", false,
+                                                     model.hidden / model.heads));
+  const bool stated =
+      config.find({"head_dim", "kv_channels", "attention_head_dim"}) != nullptr || config.family().usual("head_dim");
+  if (!divides && !stated && !model.latent)
+    return config.wrong(fmt::format("a hidden size of {} is not a multiple of {} attention heads, and there is no \"head_dim\"",
+                                    model.hidden, model.heads));
+  return {};
+}
+
+core::Status read_block(ConfigReader& config, DecoderArchitecture& model) {
+  const DecoderFamily& family = config.family();
+  std::optional<std::int64_t> usual;
+  const core::Json* ratio = config.find({"expansion_ratio"});
+  if (family.intermediate_ratio > 0) usual = model.hidden * family.intermediate_ratio;
+  if (ratio != nullptr) {
+    const auto times = ratio->as_f64();
+    if (!times || !(*times > 0 && *times <= 1024)) return config.wrong("\"expansion_ratio\" is not a valid ratio");
+    usual = static_cast<std::int64_t>(static_cast<double>(model.hidden) * *times);
   }
-  model.window = windowed > 0 ? window : 0;
-  model.windowed_layers = std::min(windowed, model.layers);
+  // A model of experts alone may state only theirs.
+  if (!usual && config.find({"moe_intermediate_size", "expert_intermediate_size"}) != nullptr) usual = 0;
+  AACO_ASSIGN(model.intermediate, config.size_or_default({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size",
+                                                          "ffn_config.ffn_hidden_size", "d_ff", "inner_hidden_size"},
+                                                         "intermediate", true, usual));
+  if (model.intermediate > (1 << 24)) return config.wrong("\"intermediate_size\" is not a valid size");
+  model.intermediate = static_cast<std::int64_t>(static_cast<double>(model.intermediate) * family.intermediate_share);
+  model.gated = family.gated;
   return {};
 }
 
-core::Status read_experts(const Config& config, DecoderArchitecture& model) {
-  AACO_ASSIGN(const std::int64_t count, config.size({"num_local_experts", "num_experts", "n_routed_experts"}, 0));
-  if (count <= 1) return {};
-  ExpertSizes experts;
-  experts.count = count;
-  AACO_ASSIGN(experts.per_token, config.size({"num_experts_per_tok", "experts_per_token", "moe_topk"}));
-  AACO_ASSIGN(experts.intermediate, config.size({"moe_intermediate_size"}, model.intermediate));
-  AACO_ASSIGN(experts.shared_intermediate, config.size({"shared_expert_intermediate_size"}, 0));
-  AACO_ASSIGN(const std::int64_t shared, config.size({"n_shared_experts"}, 0));
-  if (shared > 1024 || experts.intermediate > (1 << 24)) return config.wrong("\"n_shared_experts\" is not a valid size");
-  if (shared > 0) experts.shared_intermediate = shared * experts.intermediate;
-  AACO_ASSIGN(experts.dense_layers, config.size({"first_k_dense_replace"}, 0));
-  AACO_ASSIGN(const std::int64_t step, config.size({"decoder_sparse_step"}, 1));
-  if (step > 1) experts.dense_layers = model.layers - model.layers / step;
-  const auto dense = static_cast<std::int64_t>(config.json()["mlp_only_layers"].items().size());
-  experts.dense_layers = std::max(experts.dense_layers, dense);
-  model.experts = experts;
+core::Status read_sizes(ConfigReader& config, DecoderArchitecture& model) {
+  AACO_ASSIGN(model.layers, config.size_or_default({"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, "layers", true));
+  AACO_ASSIGN(model.hidden, config.size_or_default({"hidden_size", "n_embd", "n_embed", "d_model"}, "hidden", true));
+  AACO_TRY(read_latent(config, model));
+  AACO_TRY(read_heads(config, model));
+  AACO_ASSIGN(model.vocabulary, config.size_or_default({"vocab_size", "padded_vocab_size"}, "vocabulary", true));
+  AACO_ASSIGN(model.context, read_context(config));
+  AACO_TRY(read_block(config, model));
+  AACO_ASSIGN(const std::int64_t width, config.size({"word_embed_proj_dim", "embedding_size"}, 0));
+  if (width != model.hidden) model.table_width = width;
+  if (model.layers < 1 || model.layers > (1 << 12)) return config.wrong("\"num_hidden_layers\" is not a valid size");
   return {};
 }
 
-core::Status read_latent(const Config& config, DecoderArchitecture& model) {
-  if (config.find({"kv_lora_rank"}) == nullptr) return {};
-  LatentAttention latent;
-  AACO_ASSIGN(latent.query_rank, config.size({"q_lora_rank"}, 0));
-  AACO_ASSIGN(latent.cache_rank, config.size({"kv_lora_rank"}));
-  AACO_ASSIGN(latent.rotary_dim, config.size({"qk_rope_head_dim"}));
-  AACO_ASSIGN(latent.key_dim, config.size({"qk_nope_head_dim"}));
-  AACO_ASSIGN(latent.value_dim, config.size({"v_head_dim"}));
-  model.latent = latent;
+void note_family(ConfigReader& config, bool known, const DecoderArchitecture& model) {
+  if (!known)
+    config.notes().push_back(
+        fmt::format("{}: costed as a decoder with {} MLP and {} embeddings",
+                    model.family.empty() ? "the file has no \"model_type\"" : "unknown family '" + model.family + "'",
+                    model.gated ? "a gated" : "an ungated", model.tied_embeddings ? "tied" : "untied"));
+  const DecoderFamily& family = config.family();
+  const core::Json* asked = family.note_key.empty() ? nullptr : config.find({family.note_key});
+  if (!family.note.empty() && (family.note_key.empty() || (asked != nullptr && asked->as_i64().value_or(0) > 0)))
+    config.notes().push_back(family.note);
+}
+
+core::Status refuse_encoders(const core::Json& document, const core::Json& part, const std::string& name) {
+  if (is_encoder_decoder(document) || is_encoder_decoder(part))
+    return core::fail(core::ErrorCode::unsupported, name + ": encoder-decoder models are not supported",
+                      "pass a decoder-only language model");
+  const std::string family(part["model_type"].text());
+  if (is_encoder(part, family))
+    return core::fail(core::ErrorCode::unsupported, name + ": a model of the family '" + family + "' is an encoder",
+                      "pass a decoder-only language model");
   return {};
 }
 
 }  // namespace
 
-core::Result<DecoderArchitecture> read_decoder(const core::Json& document, const std::string& name) {
+core::Result<DecoderArchitecture> read_decoder(const core::Json& document, const DecoderFamilies& families,
+                                               const std::string& name) {
   if (!document.is_object())
     return core::fail(core::ErrorCode::invalid_input, name + ": not a JSON object", "pass the config.json of a model");
   const core::Json& part = text_part(document);
-  const Config config(part, name);
-  if (is_encoder_decoder(document) || is_encoder_decoder(part))
-    return core::fail(core::ErrorCode::unsupported, name + ": encoder-decoder models are not supported",
-                      "pass a decoder-only language model");
+  const bool is_part = &part != &document;
+  AACO_TRY(refuse_encoders(document, part, name));
   DecoderArchitecture model;
   model.name = name;
-  model.family = part["model_type"].text();
-  if (is_encoder(part, model.family))
-    return core::fail(core::ErrorCode::unsupported, name + ": a model of the family '" + model.family + "' is an encoder",
-                      "pass a decoder-only language model");
-  AACO_ASSIGN(model.layers, config.size({"num_hidden_layers", "n_layer", "num_layers"}));
-  AACO_ASSIGN(model.hidden, config.size({"hidden_size", "n_embd", "d_model"}));
-  // Configurations of Gemma 3 leave out what equals the defaults of its class.
-  const bool gemma3 = model.family == "gemma3_text" || model.family == "gemma3";
-  const auto usual = [&](std::int64_t value) { return gemma3 ? std::optional(value) : std::nullopt; };
-  AACO_ASSIGN(model.heads, config.size({"num_attention_heads", "n_head", "n_heads"}, usual(8)));
-  AACO_ASSIGN(model.kv_heads, config.size({"num_key_value_heads", "num_kv_heads"}, usual(4).value_or(model.heads)));
-  if (model.heads < 1) return config.wrong("\"num_attention_heads\" is not a valid size");
-  AACO_ASSIGN(model.head_dim, config.size({"head_dim"}, usual(256).value_or(model.hidden / model.heads)));
-  AACO_ASSIGN(model.vocabulary, config.size({"vocab_size"}, usual(262'208)));
-  AACO_ASSIGN(model.context, config.size({"max_position_embeddings", "n_positions", "seq_length"}, 0));
-  // GPT-2, GPT-J, Falcon, BLOOM: four times the width.
-  const bool four =
-      (model.family.starts_with("gpt") || model.family == "falcon" || model.family == "bloom" || model.family == "mpt") &&
-      part["intermediate_size"].is_null();
-  if (part["multi_query"].as_bool().value_or(false) && !part["new_decoder_architecture"].as_bool().value_or(false))
-    model.kv_heads = 1;
-  if (model.hidden > (1 << 24)) return config.wrong("\"hidden_size\" is not a valid size");
-  AACO_ASSIGN(model.intermediate,
-              config.size({"intermediate_size", "n_inner", "ffn_dim"}, four ? std::optional(4 * model.hidden) : std::nullopt));
-  // Families whose feed-forward block has no gate.
-  for (const std::string_view family : {"gpt2", "gptj", "gpt_neox", "opt", "phi", "falcon", "bloom", "mpt", "starcoder2"})
-    if (model.family == family) model.gated = false;
+  model.family = part["model_type"].is_string() ? part["model_type"].text() : document["model_type"].text();
+  const DecoderFamily* known = families.find(model.family);
+  const DecoderFamily assumed = unknown_family(part);
+  ConfigReader config(part, name, known == nullptr ? assumed : *known, is_part);
+  AACO_TRY(check_layers(config, model));
+  AACO_TRY(read_sizes(config, model));
   model.tied_embeddings =
-      config.flag("tie_word_embeddings", document["tie_word_embeddings"].as_bool().value_or(usually_tied(model.family)));
-  AACO_TRY(check_layers(config, model, name));
+      config.flag("tie_word_embeddings", document["tie_word_embeddings"].as_bool().value_or(config.family().tied));
   AACO_TRY(read_window(config, model));
-  AACO_TRY(read_experts(config, model));
-  AACO_TRY(read_llama4(config, model));
-  AACO_TRY(read_latent(config, model));
-  AACO_TRY(read_types(document, config, model));
+  AACO_ASSIGN(const std::vector<bool> has_experts, read_experts(config, model));
   AACO_TRY(check_decoder(model));
+  model.other = other_parameters(model, config.family(), part);
+  AACO_TRY(read_types(document, has_experts, config, model));
+  AACO_TRY(check_decoder(model));
+  note_family(config, known != nullptr, model);
+  if (document["vision_config"].is_object() || document["audio_config"].is_object() || document["vision_tower"].is_object())
+    config.notes().emplace_back("only the language part is costed: encoders of images or sound and their weights are left out");
+  model.notes = std::move(config.notes());
   return model;
 }
 

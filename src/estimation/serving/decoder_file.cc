@@ -61,6 +61,7 @@ core::Result<DecoderArchitecture> read_one(const core::YamlNode& node) {
   AACO_ASSIGN(const auto expert_weights, node.optional_string("expert_weights"));
   model.weight_type = weights.value_or("bf16");
   model.expert_type = expert_weights.value_or("");
+  if (model.weight_type == "fp16") model.plain_type = "fp16";
   AACO_ASSIGN(model.experts, read_experts(node.find("experts")));
   AACO_ASSIGN(model.latent, read_latent(node.find("latent")));
   if (const auto checked = check_decoder(model); !checked) return node.error(checked.error().message);

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/source_dir.h"
+#include "estimation/serving/config_testing.h"
 
 namespace aaco::estimation {
 namespace {
@@ -11,23 +11,15 @@ namespace {
 using testing::HasSubstr;
 
 constexpr const char* kShipped = AACO_SOURCE_DIR "/data/architectures/decoders.yaml";
-constexpr const char* kLlama =
-    R"({"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8,
-        "intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 8192, "torch_dtype": "bfloat16"})";
+using namespace testing_config;
 
-core::Result<DecoderArchitecture> read(const std::string& text) { return read_decoder(*core::Json::parse(text), "m"); }
-// kLlama with members added or replaced.
-core::Result<DecoderArchitecture> llama(const std::string& members) {
-  core::Json json = *core::Json::parse(kLlama);
-  const core::Json more = *core::Json::parse(members);
-  for (const auto& [key, value] : more.members()) json.set(key, value);
-  return read_decoder(json, "m");
-}
-std::string refusal(const core::Result<DecoderArchitecture>& made) { return made ? "accepted" : made.error().text(); }
 DecoderArchitecture shipped(const std::string& name) {
   static const auto all = *load_decoders(kShipped);
   const auto* found = find_decoder(all, name);
-  return found == nullptr ? DecoderArchitecture() : *found;
+  if (found == nullptr) return {};
+  DecoderArchitecture model = *found;
+  if (const auto* family = families().find(model.family)) model.other = other_parameters(model, *family, {});
+  return model;
 }
 double billions(const std::string& name) { return shipped(name).parameters() / 1e9; }
 
@@ -55,7 +47,7 @@ TEST(Decoder, LatentAttentionCachesOneVectorPerToken) {
   EXPECT_EQ(shipped("Llama-3-8B").cached_values(), 2 * 8 * 128);
 }
 TEST(Decoder, NamesIgnoreCaseAndOwner) {
-  EXPECT_EQ(shipped("meta-llama/llama-3.1-70b").name, "Llama-3-70B");
+  EXPECT_EQ(shipped("meta-llama/llama-3.1-70b").name, "Llama-3.1-70B");
   EXPECT_EQ(shipped("nosuch").name, "");
 }
 TEST(Decoder, EndingsOfPublishedNamesSayTheirWeights) {
@@ -65,9 +57,9 @@ TEST(Decoder, EndingsOfPublishedNamesSayTheirWeights) {
     return found ? found->name + " " + found->weight_type : "none";
   };
   EXPECT_EQ(type("Qwen/Qwen3-32B-FP8"), "Qwen3-32B fp8");
-  EXPECT_EQ(type("Qwen2.5-72B-Instruct-AWQ"), "Qwen2.5-72B int4");
+  EXPECT_EQ(type("Qwen2.5-72B-Instruct-AWQ"), "Qwen2.5-72B-Instruct int4");
   EXPECT_EQ(type("Mixtral-8x7B-Instruct"), "Mixtral-8x7B bf16");
-  EXPECT_EQ(type("Llama-3.3-70B"), "Llama-3-70B bf16");
+  EXPECT_EQ(type("Llama-3.3-70B"), "Llama-3.1-70B bf16");
   EXPECT_EQ(type("nosuch-FP8"), "none");
   EXPECT_EQ(type("-FP8"), "none");
 }
@@ -142,36 +134,6 @@ TEST(DecoderConfig, Gemma3LeavesOutItsDefaults) {
   EXPECT_EQ(model->windowed_layers, 29);
   EXPECT_NEAR(model->parameters() / 1e9, 3.88, 0.05);
 }
-TEST(DecoderConfig, QuantisedWeights) {
-  const auto type = [](const std::string& config) { return llama(R"({"quantization_config": )" + config + "}")->weight_type; };
-  EXPECT_EQ(type(R"({"quant_method": "awq", "bits": 4})"), "int4");
-  EXPECT_EQ(type(R"({"quant_method": "gptq", "bits": 8})"), "int8");
-  EXPECT_EQ(type(R"({"quant_method": "compressed-tensors", "format": "float-quantized"})"), "fp8");
-  EXPECT_EQ(type(R"({"quant_method": "compressed-tensors", "format": "pack-quantized"})"), "int4");
-  EXPECT_EQ(type(R"({"quant_algo": "FP8"})"), "fp8");
-}
-TEST(DecoderConfig, CompressedTensorsStatesBitsAndTypeInItsGroups) {
-  const auto of = [](const std::string& weights, const std::string& format = "pack-quantized") {
-    return llama(R"({"quantization_config": {"quant_method": "compressed-tensors", "format": ")" + format +
-                 R"(", "config_groups": {"group_0": {"weights": )" + weights + "}}}}");
-  };
-  EXPECT_EQ(of(R"({"num_bits": 8, "type": "float"})")->weight_type, "fp8");
-  EXPECT_EQ(of(R"({"num_bits": 8, "type": "int"})")->weight_type, "int8");
-  EXPECT_EQ(of(R"({"num_bits": 4, "type": "int"})")->weight_type, "int4");
-  EXPECT_EQ(of(R"({"num_bits": 4, "type": "float"})", "nvfp4-pack-quantized")->weight_type, "nvfp4");
-  EXPECT_THAT(refusal(of(R"({"num_bits": 3, "type": "int"})")), HasSubstr("3 bits"));
-}
-
-TEST(DecoderConfig, QuarkStatesTheTypeOfTheWeights) {
-  const auto quark = [](const std::string& weight) {
-    return llama(R"({"quantization_config": {"quant_method": "quark", "global_quant_config": {"weight": )" + weight + "}}}");
-  };
-  EXPECT_EQ(quark(R"({"dtype": "fp8_e4m3"})")->weight_type, "fp8");
-  EXPECT_EQ(quark(R"({"dtype": "fp4", "group_size": 32})")->weight_type, "mxfp4");
-  EXPECT_EQ(quark(R"([{"dtype": "int4"}])")->weight_type, "int4");
-  EXPECT_THAT(refusal(quark(R"({"dtype": "int3"})")), HasSubstr("unknown weight type 'int3'"));
-  EXPECT_THAT(refusal(quark("[]")), HasSubstr("unknown weight type ''"));
-}
 TEST(DecoderConfig, Llama4HasASharedExpert) {
   const auto model = read(R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text", "num_hidden_layers": 48,
        "hidden_size": 5120, "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 8192,
@@ -216,12 +178,6 @@ TEST(DecoderConfig, RefusesEncoderDecoders) {
   EXPECT_TRUE(llama(R"({"is_encoder_decoder": false})"));
   EXPECT_TRUE(llama(R"({"model_type": "bart", "encoder_layers": 6, "is_decoder": true, "is_encoder_decoder": false})"));
 }
-TEST(DecoderConfig, RefusesWeightsItCannotCost) {
-  EXPECT_THAT(refusal(llama(R"({"quantization_config": {"quant_method": "gptq", "bits": 3}})")), HasSubstr("3 bits"));
-  EXPECT_THAT(refusal(llama(R"({"quantization_config": {"quant_method": "awq", "bits": 0}})")), HasSubstr("0 bits"));
-  EXPECT_THAT(refusal(llama(R"({"quantization_config": "fp8"})")), HasSubstr("not an object"));
-}
-
 TEST(DecoderConfig, NamesTheMissingKey) {
   EXPECT_THAT(refusal(llama(R"({"hidden_size": null})")), HasSubstr("missing key \"hidden_size\""));
   EXPECT_THAT(refusal(llama(R"({"num_hidden_layers": null})")), HasSubstr("\"num_hidden_layers\""));
@@ -247,6 +203,25 @@ TEST(DecoderConfig, RefusesOtherModels) {
   EXPECT_THAT(refusal(read("[1]")), HasSubstr("not a JSON object"));
   EXPECT_THAT(refusal(llama(R"({"quantization_config": {"quant_method": "new"}})")),
               HasSubstr("unknown quantization method 'new'"));
+}
+TEST(DecoderFile, AliasesHaveTheContextAndTheWindowOfTheirOwnConfiguration) {
+  const auto facts = [](const std::string& name) {
+    const DecoderArchitecture one = shipped(name);
+    return std::vector<std::int64_t>{one.context, one.window, one.windowed_layers};
+  };
+  using Facts = std::vector<std::int64_t>;
+  EXPECT_EQ(facts("Phi-3-mini-4k-instruct"), (Facts{4096, 2047, 32}));
+  EXPECT_EQ(facts("Phi-3-mini-128k-instruct"), (Facts{131072, 0, 0}));
+  EXPECT_EQ(facts("Meta-Llama-3-8B"), (Facts{8192, 0, 0}));
+  EXPECT_EQ(facts("Llama-3.1-8B"), (Facts{131072, 0, 0}));
+  EXPECT_EQ(facts("Meta-Llama-3-70B"), (Facts{8192, 0, 0}));
+  EXPECT_EQ(facts("Llama-3.3-70B"), (Facts{131072, 0, 0}));
+  EXPECT_EQ(facts("Mistral-7B-v0.1"), (Facts{32768, 4096, 32}));
+  EXPECT_EQ(facts("Mistral-7B-v0.2"), (Facts{32768, 0, 0}));
+  EXPECT_EQ(facts("Qwen2.5-7B-Instruct"), (Facts{32768, 0, 0}));
+  EXPECT_EQ(facts("Qwen2.5-7B"), (Facts{131072, 0, 0}));
+  EXPECT_EQ(shipped("Mixtral-8x22B-Instruct-v0.1").vocabulary, 32768);
+  EXPECT_EQ(shipped("Mixtral-8x22B-v0.1").vocabulary, 32000);
 }
 TEST(DecoderFile, RefusesAMissingFile) { EXPECT_FALSE(load_decoders("/nosuch.yaml")); }
 

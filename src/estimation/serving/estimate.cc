@@ -6,6 +6,7 @@
 
 #include "estimation/energy.h"
 #include "estimation/serving.h"
+#include "estimation/serving/served_types.h"
 #include "estimation/serving/step_work.h"
 
 namespace aaco::estimation {
@@ -207,28 +208,23 @@ core::Status fill_memory(const ServedModel& served, const hardware::Device& devi
     return core::fail(core::ErrorCode::unsupported, "the registry has no memory size for " + device.id,
                       "add it to " + device.where);
   ServingMemory& memory = out.memory;
-  memory.device_bytes = device.memory.bytes->value;
+  memory.device_bytes = (device.memory.usable_bytes ? device.memory.usable_bytes : device.memory.bytes)->value;
+  memory.usable_bytes = rules.memory_ratio * memory.device_bytes;
   memory.weight_bytes = weight_bytes(served);
-  memory.cache_bytes_per_token = cache_bytes_per_token(served);
   memory.runtime_bytes = rules.runtime_bytes;
+  const CachedBytes cached = cached_bytes_per_token(served);
+  memory.full_cache_bytes_per_token = cached.full;
+  memory.windowed_cache_bytes_per_token = cached.windowed;
   // Layers with a window keep no more than the window of each sequence.
-  const DecoderArchitecture& m = served.model;
-  const double mean = d(out.load.input_tokens) + d(out.load.output_tokens) / 2;
-  const double windowed = d(m.windowed_layers) / d(m.layers);
-  const double kept = windowed > 0 ? 1 - windowed + windowed * std::min(1.0, d(m.window) / mean) : 1;
-  memory.cache_bytes_per_token *= kept;
-  const double room = rules.memory_ratio * memory.device_bytes - memory.weight_bytes - memory.runtime_bytes;
+  const double mean = d(out.load.input_tokens) + d(out.load.output_tokens) / 2, window = d(served.model.window);
+  memory.window = served.model.window;
+  memory.cache_bytes_per_token = cached.full + cached.windowed * (window > 0 ? std::min(1.0, window / mean) : 1);
+  const double room = memory.usable_bytes - memory.weight_bytes - memory.runtime_bytes;
   memory.capacity_tokens = std::max(0.0, std::floor(room / memory.cache_bytes_per_token));
   const double own = out.load.concurrency / d(out.plan.replicas);
   memory.requested_bytes = memory.weight_bytes + memory.runtime_bytes + own * mean * memory.cache_bytes_per_token;
   if (memory.capacity_tokens >= d(out.load.input_tokens + out.load.output_tokens)) return {};
-  constexpr double kGiB = 1024.0 * 1024 * 1024;
-  return core::fail(
-      core::ErrorCode::exhausted,
-      fmt::format("{} does not fit {} with {}: weights {:.1f} GiB per GPU and one request's cache, of {:.1f} GiB usable",
-                  out.model, out.device_id, to_string(out.plan), memory.weight_bytes / kGiB,
-                  rules.memory_ratio * memory.device_bytes / kGiB),
-      "use more GPUs (--tp, --pp), narrower weights (--dtype fp8) or shorter requests");
+  return does_not_fit(served, device, out);
 }
 
 // At the mean power of decode steps and the prompts among them, by the specification's power model.
@@ -341,20 +337,9 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   if (!device.memory.bytes_per_s)
     return core::fail(core::ErrorCode::unsupported, "the registry has no memory bandwidth for " + device.id,
                       "add it to " + device.where);
-  ServedModel served{
-      model, request.plan, {}, {}, {}, 2, device.memory.bytes_per_s->value, 0, device.device_link.has_value(), request.routing};
-  const std::string weights = request.weight_type.empty() ? model.weight_type : request.weight_type;
-  AACO_ASSIGN(served.dense, weight_type_on(device, weights, rules));
-  AACO_ASSIGN(served.plain, weight_type_on(device, "bf16", rules));
-  const bool four_bits = served.dense.name == "mxfp4" || served.dense.name == "nvfp4";
-  std::string experts = request.weight_type.empty() && !model.expert_type.empty() ? model.expert_type : weights;
-  // Four-bit floats are for experts where a model has some.
-  if (model.experts && four_bits && !model.expert_type.empty()) served.dense = served.plain;
-  AACO_ASSIGN(served.experts, weight_type_on(device, experts, rules));
-  const bool narrow = served.dense.bytes <= 1 && stack.narrow_cache;
-  const std::string cache = request.cache_type.empty() ? (narrow ? "fp8" : "bf16") : request.cache_type;
-  AACO_ASSIGN(const WeightType cache_type, weight_type_on(device, cache, rules, "KV cache"));
-  served.cache_bytes = cache_type.bytes;
+  ServedModel served{costed_as(model, request),      request.plan,   {}, {}, {}, 2, device.memory.bytes_per_s->value, 0,
+                     device.device_link.has_value(), request.routing};
+  AACO_ASSIGN(const std::string cache, fill_types(device, request, stack, rules, served));
   const bool one_node = std::max(request.plan.ranks(), request.plan.expert) <= rules.node_gpus;
   const auto& link = device.device_link ? device.device_link : device.host_link;
   served.link_bytes_per_s = link ? link->bytes_per_s.value : rules.network_bytes_per_s;
@@ -370,7 +355,7 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   out.stack = request.stack;
   out.weight_type = served.dense.name;
   out.expert_type = model.experts ? served.experts.name : "";
-  out.cache_type = cache_type.name;
+  out.cache_type = cache;
   out.plan = request.plan;
   out.load = request.load;
   out.routing = request.routing;
@@ -387,6 +372,8 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
   }
   fill_energy(device, served.dense, out);
   add_notes(request, rules, model.context, sustained, out);
+  add_type_notes(served, device, out);
+  out.notes.insert(out.notes.end(), model.notes.begin(), model.notes.end());
   return out;
 }
 

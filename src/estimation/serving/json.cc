@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "estimation/serving.h"
 
 namespace aaco::estimation {
@@ -15,6 +17,22 @@ core::Json work_json(const StepWork& work) {
   return classes;
 }
 
+core::Json memory_json(const ServingMemory& m) {
+  const auto whole = [](double bytes) { return std::llround(bytes); };
+  core::Json json = core::Json::object({{"device_bytes", whole(m.device_bytes)},
+                                        {"usable_bytes", whole(m.usable_bytes)},
+                                        {"weight_bytes", whole(m.weight_bytes)},
+                                        {"runtime_bytes", whole(m.runtime_bytes)},
+                                        {"requested_bytes", whole(m.requested_bytes)},
+                                        {"cache_bytes_per_token", whole(m.cache_bytes_per_token)},
+                                        {"serve.kv_capacity_count", whole(m.capacity_tokens)}});
+  if (m.window > 0)
+    json.set("window", core::Json::object({{"tokens", m.window},
+                                           {"full_cache_bytes_per_token", whole(m.full_cache_bytes_per_token)},
+                                           {"windowed_cache_bytes_per_token", whole(m.windowed_cache_bytes_per_token)}}));
+  return json;
+}
+
 }  // namespace
 
 core::Json to_json(const ServingEstimate& e) {
@@ -26,12 +44,7 @@ core::Json to_json(const ServingEstimate& e) {
                                            {"serve.tpot_ns", to_json(e.output_token)},
                                            {"serve.request_ns", to_json(e.request)},
                                            {"serve.output_tokens_per_gpu_per_second", to_json(e.tokens_per_gpu_s)}});
-  core::Json memory = core::Json::object({{"device_bytes", e.memory.device_bytes},
-                                          {"weight_bytes", e.memory.weight_bytes},
-                                          {"runtime_bytes", e.memory.runtime_bytes},
-                                          {"requested_bytes", e.memory.requested_bytes},
-                                          {"cache_bytes_per_token", e.memory.cache_bytes_per_token},
-                                          {"serve.kv_capacity_count", e.memory.capacity_tokens}});
+  core::Json memory = memory_json(e.memory);
   core::Json load = core::Json::object({{"input_tokens", e.load.input_tokens},
                                         {"output_tokens", e.load.output_tokens},
                                         {"concurrency", e.load.concurrency},

@@ -56,13 +56,14 @@ TEST_F(Serving, RanksKeepWholeKeyHeadsAndLatentProjections) {
   const auto* deepseek = find_decoder(decoders_, "deepseek-v3");
   const double tables = deepseek->embedding_parameters() * 2, router = 58 * 7168.0 * 256, down = 61 * 7168.0 * 2112;
   EXPECT_NEAR(of("deepseek-v3", "nvidia_h200_sxm5_141gb")->memory.weight_bytes,
-              (deepseek->parameters() - deepseek->embedding_parameters() - router - down + tables) / 8 + down, 1e6);
+              (deepseek->parameters() - deepseek->embedding_parameters() - router - down + tables) / 8 + down + 2 * router, 1e6)
+      << "the router is whole and in 16 bits";
   request_.plan = {8, 1, 1, 1};
   request_.weight_type = "fp8";
   const auto* qwen = find_decoder(decoders_, "qwen3-235b-a22b");  // 4 key heads on 8 GPUs: one each
   const double keys = 94 * 2.0 * 4 * 128 * 4096;
   EXPECT_NEAR(of("qwen3-235b-a22b", "nvidia_h200_sxm5_141gb")->memory.weight_bytes,
-              (qwen->parameters() - 94 * 4096.0 * 128 + qwen->embedding_parameters() + keys) / 8, 1e6);
+              (qwen->parameters() - 94 * 4096.0 * 128 + qwen->embedding_parameters() + keys) / 8 + 2 * 94 * 4096.0 * 128, 1e6);
 }
 TEST_F(Serving, NarrowWeightsAndCachesTakeLess) {
   const double wide = of("llama3-8b", "nvidia_h100_sxm5_80gb")->output_token.value;

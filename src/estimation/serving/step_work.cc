@@ -46,31 +46,36 @@ struct Builder {
                         std::max(flops / type.flops_per_s, bytes / served.bytes_per_s), times, 1);
   }
 
+  // A product of one part of the layers, of which a share keeps 16 bits.
+  void part(double kept, double rows, double n, double k, double times) {
+    product(WorkClass::products, served.dense, rows, n, k, times * (1 - kept));
+    product(WorkClass::products, served.plain, rows, n, k, times * kept);
+  }
+
   void projections() {
     const DecoderArchitecture& m = served.model;
-    const double layers = real(m.layers), tensor = real(served.plan.tensor), rows = tokens.rows;
+    const double kept = m.kept.attention, layers = real(m.layers), tensor = real(served.plan.tensor), rows = tokens.rows;
     if (!m.latent) {
       const double kv_heads = std::max(1.0, real(m.kv_heads) / tensor);
-      product(WorkClass::products, served.dense, rows, (real(m.heads) / tensor + 2 * kv_heads) * real(m.head_dim), real(m.hidden),
-              layers);
-      product(WorkClass::products, served.dense, rows, real(m.hidden), real(m.heads * m.head_dim) / tensor, layers);
+      part(kept, rows, (real(m.heads) / tensor + 2 * kv_heads) * real(m.head_dim), real(m.hidden), layers);
+      part(kept, rows, real(m.hidden), real(m.heads * m.head_dim) / tensor, layers);
       return;
     }
     const LatentAttention& l = *m.latent;
     const double query = real(m.heads * (l.key_dim + l.rotary_dim)) / tensor;
-    product(WorkClass::products, served.dense, rows, real(l.query_rank + l.cache_rank + l.rotary_dim), real(m.hidden), layers);
-    product(WorkClass::products, served.dense, rows, query, l.query_rank > 0 ? real(l.query_rank) : real(m.hidden), layers);
-    product(WorkClass::products, served.dense, rows, real(m.heads * l.key_dim) / tensor, real(l.cache_rank), layers);
-    product(WorkClass::products, served.dense, rows, real(m.heads * l.value_dim) / tensor, real(l.cache_rank), layers);
-    product(WorkClass::products, served.dense, rows, real(m.hidden), real(m.heads * l.value_dim) / tensor, layers);
+    part(kept, rows, real(l.query_rank + l.cache_rank + l.rotary_dim), real(m.hidden), layers);
+    part(kept, rows, query, l.query_rank > 0 ? real(l.query_rank) : real(m.hidden), layers);
+    part(kept, rows, real(m.heads * l.key_dim) / tensor, real(l.cache_rank), layers);
+    part(kept, rows, real(m.heads * l.value_dim) / tensor, real(l.cache_rank), layers);
+    part(kept, rows, real(m.hidden), real(m.heads * l.value_dim) / tensor, layers);
   }
 
-  void feed_forward(double intermediate, double layers) {
+  void feed_forward(double intermediate, double layers, double kept) {
     if (intermediate <= 0 || layers <= 0) return;
     const DecoderArchitecture& m = served.model;
     const double inner = intermediate / real(served.plan.tensor);
-    product(WorkClass::products, served.dense, tokens.rows, (m.gated ? 2 : 1) * inner, real(m.hidden), layers);
-    product(WorkClass::products, served.dense, tokens.rows, real(m.hidden), inner, layers);
+    part(kept, tokens.rows, (m.gated ? 2 : 1) * inner, real(m.hidden), layers);
+    part(kept, tokens.rows, real(m.hidden), inner, layers);
     work[WorkClass::vectors].kernels += layers;
   }
 
@@ -119,7 +124,7 @@ struct Builder {
     if (measured && !is_power_law) *measured *= one.seconds / of_rank(busiest({ExpertRouting::Kind::even, 0})).seconds;
     work[WorkClass::experts] += timed(one.flops, one.bytes, measured, one.seconds, layers, kExpertKernels);
     work.expert_imbalance = rank.imbalance;
-    feed_forward(real(e.shared_intermediate), layers);
+    feed_forward(real(e.shared_intermediate), layers, m.kept.shared);
   }
 
   // Keys and values are read once for all queries of a group; a prompt's triangle of scores is computed, its cache written once.
@@ -127,7 +132,7 @@ struct Builder {
     const DecoderArchitecture& m = served.model;
     const double tensor = real(served.plan.tensor), heads = real(m.heads) / tensor;
     const double windowed = real(m.windowed_layers), full = real(m.layers) - windowed, window = real(m.window);
-    const double value_bytes = cache_bytes_per_token(served) / real(m.layers) * real(served.plan.pipeline);
+    const double value_bytes = cached_layer_bytes(served);
     const double dims = m.latent ? 2 * real(m.latent->cache_rank) + real(m.latent->rotary_dim) : 2 * real(m.head_dim);
     const double seen = full * tokens.cached + windowed * std::min(tokens.cached, window);
     ClassWork& out = work[WorkClass::attention];
@@ -243,6 +248,7 @@ core::Result<WeightType> weight_type_on(const hardware::Device& device, const st
   // Scales: one FP16 per 128 weights (GPTQ, AWQ), one byte per 32 (OCP MX), one per 16 (NVFP4).
   constexpr std::array kKnown{Known{"bf16", 2, "bfloat16"},
                               Known{"fp16", 2, "float16"},
+                              Known{"fp32", 4, "float32"},
                               Known{"fp8", 1, "float8"},
                               Known{"int8", 1, "int8"},
                               Known{"int4", 0.5 + 2.0 / 128, ""},
@@ -253,67 +259,30 @@ core::Result<WeightType> weight_type_on(const hardware::Device& device, const st
   const auto* found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& one) { return one.name == name; });
   if (found == kKnown.end())
     return core::fail(core::ErrorCode::invalid_argument, fmt::format("unknown {} type '{}'", what, type),
-                      "use bf16, fp16, fp8, int8, int4, mxfp4 or nvfp4");
+                      "use bf16, fp16, fp32, fp8, int8, int4, mxfp4 or nvfp4");
   const auto named = [&](std::string_view registry) {
     return std::any_of(device.engines.begin(), device.engines.end(),
                        [&](const hardware::Engine& engine) { return engine.rate(registry) != nullptr; });
   };
   // Weights of a type that the device does not multiply are widened to 16 bits on the way.
-  const std::string computed = !found->computed.empty() && named(found->computed) ? std::string(found->computed) : "bfloat16";
+  const bool multiplied = !found->computed.empty() && named(found->computed);
+  const std::string wide = named("bfloat16") || !named("float16") ? "bfloat16" : "float16";
+  const std::string computed = multiplied || found->bytes >= 2 ? std::string(found->computed) : wide;
   const auto peak = device.peak_ops_per_s(computed);
   if (!peak)
     return core::fail(core::ErrorCode::unsupported, device.id + " has no peak rate for " + computed, "add it to " + device.where);
-  return WeightType{name, found->bytes,
-                    *peak * rules.achieved_ratio(device.vendor, canonical_type(device.computed_as(computed)))};
-}
-
-double cache_bytes_per_token(const ServedModel& served) {
-  const DecoderArchitecture& m = served.model;
-  const double values =
-      m.latent ? m.cached_values() : 2 * std::max(1.0, real(m.kv_heads) / real(served.plan.tensor)) * real(m.head_dim);
-  return values * served.cache_bytes * real(m.layers) / real(served.plan.pipeline);
-}
-
-namespace {
-
-// Of one layer on one rank. Every rank has whole key and value heads, and latent attention's projections down to the ranks of
-// queries and cache.
-double attention_parameters(const DecoderArchitecture& m, double tensor) {
-  if (!m.latent) {
-    const double kept = 2 * std::max(1.0, real(m.kv_heads) / tensor) * real(m.head_dim) * real(m.hidden);
-    return kept + (m.attention_parameters() - 2 * real(m.kv_heads * m.head_dim) * real(m.hidden)) / tensor;
-  }
-  const double down = real(m.hidden) * real(m.latent->query_rank + m.latent->cache_rank + m.latent->rotary_dim);
-  return down + (m.attention_parameters() - down) / tensor;
-}
-
-}  // namespace
-
-double weight_bytes(const ServedModel& served) {
-  const DecoderArchitecture& m = served.model;
-  const double tensor = real(served.plan.tensor), stages = real(served.plan.pipeline);
-  const double matrices = m.gated ? 3 : 2;
-  double sum = real(m.layers) * attention_parameters(m, tensor) * served.dense.bytes;
-  sum += real(m.dense_layers()) * matrices * real(m.hidden) * real(m.intermediate) / tensor * served.dense.bytes;
-  if (m.experts) {
-    sum +=
-        real(m.expert_layers()) * matrices * real(m.hidden) * real(m.experts->shared_intermediate) / tensor * served.dense.bytes;
-    sum += m.expert_parameters() / std::max(tensor, real(served.plan.expert)) * served.experts.bytes;
-  }
-  // The first stage has the input table, the last the output table.
-  const double tables = m.embedding_parameters() / tensor * served.plain.bytes;
-  return sum / stages + (stages > 1 ? tables / (m.tied_embeddings ? 1 : 2) : tables);
+  return WeightType{name, found->bytes, *peak * rules.achieved_ratio(device.vendor, canonical_type(device.computed_as(computed))),
+                    multiplied || found->computed.empty() || found->bytes >= 2};
 }
 
 StepWork step_work(const ServedModel& served, const StepTokens& tokens) {
   Builder builder{served, tokens, {}};
   const DecoderArchitecture& m = served.model;
   builder.projections();
-  builder.feed_forward(real(m.intermediate), real(m.dense_layers()));
+  builder.feed_forward(real(m.intermediate), real(m.dense_layers()), m.kept.dense);
   if (m.experts) builder.experts();
   if (tokens.sampled > 0)
-    builder.product(WorkClass::products, served.plain, tokens.sampled, real(m.vocabulary) / real(served.plan.tensor),
-                    real(m.hidden), 1);
+    builder.part(m.kept.head, tokens.sampled, real(m.vocabulary) / real(served.plan.tensor), real(m.width_of_tables()), 1);
   builder.attention();
   const double bytes = real(m.layers) * tokens.rows * real(m.hidden) * kActivationBytes * kVectorPasses;
   builder.work[WorkClass::vectors] += {0, bytes, bytes / served.bytes_per_s, kVectorKernels * real(m.layers)};

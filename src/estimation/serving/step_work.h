@@ -13,6 +13,7 @@ struct WeightType {
   std::string name;
   double bytes = 2;        // of one weight, with its scales
   double flops_per_s = 0;  // achieved share of the peak
+  bool native = true;      // the device multiplies it, or no stack does (int4); else weights are widened on the way
 };
 // `what`: "weight" or "KV cache", for the error.
 core::Result<WeightType> weight_type_on(const hardware::Device& device, const std::string& type, const ServingRules& rules,
@@ -20,7 +21,7 @@ core::Result<WeightType> weight_type_on(const hardware::Device& device, const st
 
 // What one GPU works with.
 struct ServedModel {
-  const DecoderArchitecture& model;
+  DecoderArchitecture model;
   ParallelPlan plan;
   WeightType dense, experts, plain;  // plain: of the vocabulary's tables and of attention, 16 bits
   double cache_bytes = 2;            // of one cached value
@@ -45,7 +46,12 @@ StepWork step_work(const ServedModel& served, const StepTokens& tokens);
 
 // Bytes of weights on one GPU, of the fullest stage.
 double weight_bytes(const ServedModel& served);
-// Bytes of one cached token on one GPU, windows left out.
-double cache_bytes_per_token(const ServedModel& served);
+// Bytes of one token in the cache of one layer on one GPU.
+double cached_layer_bytes(const ServedModel& served);
+// Of all layers of a stage, by kind of attention: a window keeps no more than its length of every sequence.
+struct CachedBytes {
+  double full = 0, windowed = 0;  // of one token
+};
+CachedBytes cached_bytes_per_token(const ServedModel& served);
 
 }  // namespace aaco::estimation

@@ -6,10 +6,6 @@
 namespace aaco::graph {
 namespace {
 
-bool commutes(const std::string& op) {
-  return op == "Add" || op == "Mul" || op == "add" || op == "mul" || op == "ADD" || op == "MUL";
-}
-
 constexpr int kMaxBetween = 3;  // nodes in a row that are looked through
 
 // What is bound so far. Small, so that trying is copying.
@@ -47,7 +43,7 @@ class Matcher {
       if (other == number) return false;
     std::optional<Bound> deviating;
     for (const bool swapped : {false, true}) {
-      if (swapped && (!commutes(node.op_type) || node.inputs.size() < 2 || wanted.operands.empty())) break;
+      if (swapped && (!commutes(node) || node.inputs.size() < 2 || wanted.operands.empty())) break;
       Bound trial = bound;
       trial.steps[wanted.id] = number;
       if (!fits_operands(wanted, number, swapped, trial)) continue;
@@ -145,12 +141,18 @@ class Matcher {
 
 }  // namespace
 
+bool commutes(const Node& node) {
+  const std::string& op = node.op_type;
+  return op == "Add" || op == "Mul" || op == "Sum" || op == "add" || op == "mul" || op == "ADD" || op == "MUL";
+}
+
 Links::Links(const Graph& graph)
     : producer(graph.tensors.size(), -1),
       readers(graph.tensors.size()),
       constant(graph.tensors.size(), false),
       kept(graph.tensors.size(), false) {
   for (const Initializer& initializer : graph.initializers) constant[index_of(initializer.tensor)] = true;
+  for (const TensorId id : graph.overridable) constant[index_of(id)] = false;
   for (std::size_t number = 0; number < graph.nodes.size(); ++number) {
     const Node& node = graph.nodes[number];
     bool folded = node.op_type == "Constant" || !node.inputs.empty();
@@ -195,6 +197,7 @@ std::optional<Match> match_pattern(const Graph& graph, const Links& links, const
 std::optional<LooseMatch> match_loosely(const Graph& graph, const Links& links, const FusionPattern& pattern, std::size_t anchor,
                                         const FusionSlack& slack) {
   if (auto exact = Matcher(graph, links, pattern, nullptr).run(anchor)) return exact;
+  if (pattern.strict) return std::nullopt;
   return Matcher(graph, links, pattern, &slack).run(anchor);
 }
 

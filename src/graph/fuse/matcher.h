@@ -11,11 +11,14 @@
 
 namespace aaco::graph {
 
+// Whether the node's first two operands may be in either order.
+bool commutes(const Node& node);
+
 // Who makes and who reads each tensor.
 struct Links {
   std::vector<std::int32_t> producer;             // by tensor: node, -1 for none
   std::vector<std::vector<std::size_t>> readers;  // by tensor: nodes
-  std::vector<bool> constant;                     // by tensor: a weight, or computed from weights alone
+  std::vector<bool> constant;                     // by tensor: a weight that is not overridable, or computed from such alone
   std::vector<bool> kept;                         // by tensor: an output of the graph, or read inside a body
   explicit Links(const Graph& graph);
 };

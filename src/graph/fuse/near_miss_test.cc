@@ -184,6 +184,83 @@ TEST(NearMiss, OperandsOfAnotherShape) {
   EXPECT_EQ(found("per_channel: true, or_scalar: true")[0].reason, "");
   EXPECT_EQ(found("per_channel: true")[0].reason, "shape_not_covered");
 }
+// A transposition with this order of axes in front of the pattern's second node.
+std::string reason_of_order(const std::vector<std::int64_t>& perm, const std::string& step = "{id: turned, op: [Transpose]}") {
+  Graph graph;
+  graph.opsets[""] = 17;
+  const TensorId x = graph.add_tensor({"x", ElementType::float32, Shape{2, 3, 4, 5}}),
+                 t = graph.add_tensor({"t", ElementType::float32, Shape{}}),
+                 y = graph.add_tensor({"y", ElementType::float32, Shape{}});
+  graph.tensor(x).shape = Shape(perm.size(), 4);
+  graph.inputs = {x};
+  graph.outputs = {y};
+  graph.nodes = {{"t", "Transpose", "", {x}, {t}, {{"perm", perm}}}, {"m", "MatMul", "", {t, x}, {y}, {}}};
+  const auto found = near_misses(graph,
+                                 rules_of("  - name: turned\n    values: [{step: turned, attribute: perm, matrix_swap: true}]\n"
+                                          "    steps:\n      - " +
+                                          step + "\n      - {id: product, op: [MatMul], from: [turned, \"*\"]}\n"),
+                                 kSlack);
+  EXPECT_THAT(found, SizeIs(1));
+  return found.empty() ? "nothing" : found[0].reason;
+}
+TEST(NearMiss, OrdersOfAxesThatAMatrixProductTakesIn) {
+  for (const auto& perm :
+       std::vector<std::vector<std::int64_t>>{{1, 0}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {0, 1, 3, 2}, {1, 2, 0, 3}, {1, 2, 3, 0}})
+    EXPECT_EQ(reason_of_order(perm), "") << testing::PrintToString(perm);
+  for (const auto& perm : std::vector<std::vector<std::int64_t>>{
+           {2, 0, 1}, {2, 1, 0}, {0, 2, 1, 3}, {0, 2, 3, 1}, {1, 0, 3, 2}, {2, 3, 0, 1}, {3, 2, 1, 0}})
+    EXPECT_EQ(reason_of_order(perm), "attribute_not_covered") << testing::PrintToString(perm);
+}
+TEST(NearMiss, AnOverridableInitializerMayChange) {
+  Chain chain({});
+  chain.graph.overridable = {chain.graph.initializers.front().tensor};
+  EXPECT_EQ(reason_of(chain.graph), "operand_not_constant");
+}
+TEST(NearMiss, NumbersAndMakersOfOperands) {
+  Chain chain({});
+  EXPECT_EQ(reason_of(chain.graph, "    values: [{step: gemm, inputs: 2}]\n"), "");
+  EXPECT_EQ(reason_of(chain.graph, "    values: [{step: gemm, inputs: 3}]\n"), "operand_not_covered");
+  EXPECT_EQ(reason_of(chain.graph, "    values: [{step: gemm, operand: 2, absent: true}]\n"), "");
+  EXPECT_EQ(reason_of(chain.graph, "    values: [{step: gemm, operand: 1, absent: true}]\n"), "operand_not_covered");
+  EXPECT_EQ(reason_of(chain.graph, "    values: [{step: gemm, operand: 0, types: [int8]}]\n"), "type_not_covered");
+  EXPECT_EQ(reason_of(chain.graph, "    values: [{step: act, operand: 0, made_by: [Gemm], reason: layout_not_covered}]\n"), "");
+  EXPECT_EQ(reason_of(chain.graph, "    values: [{step: gemm, operand: 0, made_by: [Conv], reason: layout_not_covered}]\n"),
+            "layout_not_covered");
+  EXPECT_EQ(reason_of(chain.graph, "    ranks: [{step: gemm, operand: 1, one_element: true}]\n"), "shape_not_covered");
+  EXPECT_EQ(reason_of(chain.graph, "    ranks: [{step: gemm, operand: 1, in: [1], result_from: 3}]\n"), "");
+}
+TEST(NearMiss, WidthsOfPadding) {
+  Chain chain({});
+  const std::string spatial = "    values: [{step: act, attribute: pads, spatial_pads: true}]\n";
+  const auto with = [&](std::vector<std::int64_t> pads) {
+    chain.graph.nodes[1].attributes = {{"pads", std::move(pads)}};
+    return reason_of(chain.graph, spatial);
+  };
+  EXPECT_EQ(with({0, 0, 1, 1, 0, 0, 1, 1}), "");
+  EXPECT_EQ(with({0, 1, 1, 1, 0, 0, 1, 1}), "value_not_covered");
+  EXPECT_EQ(with({0, 0, -1, 1, 0, 0, 1, 1}), "value_not_covered");
+}
+TEST(NearMiss, ASharedNodeMayHaveFurtherReaders) {
+  Chain chain({});
+  chain.graph.outputs.push_back(chain.node("Neg", {chain.made}));
+  const auto found = near_misses(chain.graph,
+                                 rules_of("  - name: p\n    steps:\n      - {id: gemm, op: [Gemm], shared: true}\n"
+                                          "      - {id: act, op: [Relu], from: [gemm]}\n"),
+                                 kSlack);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "");
+  EXPECT_TRUE(found[0].copied);
+}
+TEST(NearMissNothing, BetweenTheNodesOfAStrictPattern) {
+  EXPECT_THAT(near_misses(Chain({"Cast"}).graph, near_rules("    strict: true\n"), kSlack), SizeIs(0));
+  EXPECT_EQ(near_misses(Chain({"Neg"}).graph, near_rules("    between: [Neg]\n"), kSlack)[0].reason, "node_between");
+}
+TEST(NearMissNothing, ANodeBetweenAndAnAttributeThatIsNotCovered) {
+  Chain chain({"Cast"});
+  chain.graph.nodes.back().attributes = {{"axis", std::int64_t{0}}};
+  const std::string last = "    values: [{step: act, attribute: axis, last_axis: true}]\n";
+  EXPECT_THAT(near_misses(chain.graph, near_rules(last), kSlack), SizeIs(0));
+}
 TEST(NearMissNothing, TwoDeviationsAreNoNearMiss) {
   EXPECT_THAT(near_misses(Chain({"Cast"}, false).graph, near_rules(""), kSlack), SizeIs(0));
 }

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "core/yaml.h"
 #include "graph/element_type.h"
 #include "graph/fuse.h"
+#include "graph/near_miss.h"
 
 namespace aaco::graph {
 namespace {
@@ -18,7 +20,7 @@ core::Result<OperatorClass> class_from(const YamlNode& node) {
 }
 
 core::Result<FusionStep> read_step(const YamlNode& node, const std::set<std::string>& known) {
-  AACO_TRY(node.only_keys({"id", "op", "from", "optional"}));
+  AACO_TRY(node.only_keys({"id", "op", "from", "optional", "shared"}));
   FusionStep step;
   AACO_ASSIGN(step.id, node.require_string("id"));
   AACO_ASSIGN(const YamlNode* ops, node.require("op"));
@@ -26,6 +28,8 @@ core::Result<FusionStep> read_step(const YamlNode& node, const std::set<std::str
   if (step.ops.empty()) return ops->error("a step requires an operator");
   AACO_ASSIGN(const auto optional, node.optional_bool("optional"));
   step.optional = optional.value_or(false);
+  AACO_ASSIGN(const auto shared, node.optional_bool("shared"));
+  step.shared = shared.value_or(false);
   const YamlNode* from = node.find("from");
   if (from == nullptr) return step;
   AACO_ASSIGN(step.operands, from->as_strings());
@@ -48,11 +52,19 @@ core::Status read_opsets(const YamlNode& node, FusionPattern& pattern) {
   return {};
 }
 
+// The step that a condition is about; where there is only one, it is that.
+core::Result<std::string> step_of(const YamlNode& node, const std::set<std::string>& known) {
+  if (known.size() == 1 && node.find("step") == nullptr) return *known.begin();
+  AACO_ASSIGN(std::string step, node.require_string("step"));
+  if (!known.contains(step)) return node.error("unknown step '" + step + "'");
+  return step;
+}
+
 core::Result<RankCondition> read_rank(const YamlNode& node, const std::set<std::string>& known) {
-  AACO_TRY(node.only_keys({"step", "operand", "in", "fixed_from", "same_as", "per_channel", "or_scalar"}));
+  AACO_TRY(node.only_keys({"step", "operand", "in", "fixed_from", "same_as", "per_channel", "or_scalar", "one_element", "at_most",
+                           "result_from", "fixed_behind"}));
   RankCondition condition;
-  AACO_ASSIGN(condition.step, node.require_string("step"));
-  if (!known.contains(condition.step)) return node.error("unknown step '" + condition.step + "'");
+  AACO_ASSIGN(condition.step, step_of(node, known));
   AACO_ASSIGN(const std::int64_t operand, node.require_i64("operand"));
   if (operand < 0) return node.error("operand must be at least 0");
   condition.operand = static_cast<std::size_t>(operand);
@@ -63,31 +75,80 @@ core::Result<RankCondition> read_rank(const YamlNode& node, const std::set<std::
       condition.ranks.push_back(rank);
     }
   AACO_ASSIGN(const auto same_as, node.optional_i64("same_as"));
-  if (same_as && (*same_as < 0 || *same_as == operand)) return node.error("same_as must be another operand of the step");
-  if (same_as) condition.same_as = static_cast<std::size_t>(*same_as);
+  AACO_ASSIGN(const auto at_most, node.optional_i64("at_most"));
+  for (const auto& [key, other, place] :
+       {std::tuple("same_as", same_as, &condition.same_as), std::tuple("at_most", at_most, &condition.at_most)}) {
+    if (other && (*other < 0 || *other == operand)) return node.error(std::string(key) + " must be another operand of the step");
+    if (other) *place = static_cast<std::size_t>(*other);
+  }
+  AACO_ASSIGN(condition.one_element, node.optional_bool("one_element"));
+  AACO_ASSIGN(condition.fixed_behind, node.optional_i64("fixed_behind"));
+  AACO_ASSIGN(condition.result_from, node.optional_i64("result_from"));
   for (const auto& [key, flag] : {std::pair("per_channel", &condition.per_channel), std::pair("or_scalar", &condition.or_scalar)})
     if (const YamlNode* value = node.find(key)) {
       AACO_ASSIGN(*flag, value->as_bool());
     }
   if (condition.or_scalar && !condition.per_channel) return node.error("'or_scalar' requires 'per_channel'");
-  if (condition.ranks.empty() && !condition.fixed_from && !condition.same_as && !condition.per_channel)
-    return node.error("expected 'in' with at least one rank, 'fixed_from', 'same_as' or 'per_channel'");
+  if (condition.ranks.empty() && !condition.fixed_from && !condition.same_as && !condition.per_channel &&
+      !condition.one_element && !condition.at_most && !condition.fixed_behind)
+    return node.error(
+        "expected 'in' with at least one rank, 'fixed_from', 'fixed_behind', 'same_as', 'at_most', 'one_element' or "
+        "'per_channel'");
   return condition;
 }
 
+core::Result<std::set<ElementType>> read_types(const YamlNode& list) {
+  std::set<ElementType> out;
+  for (const YamlNode& item : list.items()) {
+    AACO_ASSIGN(const std::string name, item.as_string());
+    const auto type = element_type_from_string(name);
+    if (!type) return item.error("unknown element type '" + name + "'", "use names such as float32 and int8");
+    out.insert(*type);
+  }
+  return out;
+}
+
+// What an operand has to be besides its value.
+core::Status read_operand_condition(const YamlNode& node, ValueCondition& condition) {
+  AACO_ASSIGN(const auto absent, node.optional_bool("absent"));
+  condition.absent = absent.value_or(false);
+  if (const YamlNode* types = node.find("types")) {
+    AACO_ASSIGN(condition.types, read_types(*types));
+  }
+  if (const YamlNode* makers = node.find("made_by")) {
+    AACO_ASSIGN(condition.made_by, makers->as_strings());
+    AACO_ASSIGN(condition.reason, node.require_string("reason"));
+    if (const YamlNode* through = node.find("through")) {
+      AACO_ASSIGN(const auto operators, through->as_strings());
+      condition.through.insert(operators.begin(), operators.end());
+    }
+  }
+  const bool has_any = condition.absent || !condition.types.empty() || !condition.made_by.empty();
+  if (has_any && !condition.operand) return node.error("'absent', 'types' and 'made_by' require 'operand'");
+  return {};
+}
+
 core::Result<ValueCondition> read_value(const YamlNode& node, const std::set<std::string>& known) {
-  AACO_TRY(node.only_keys({"step", "operand", "attribute", "in", "last_axis"}));
+  AACO_TRY(node.only_keys({"step", "operand", "attribute", "in", "last_axis", "matrix_swap", "spatial_pads", "absent", "types",
+                           "made_by", "through", "reason", "inputs", "outputs", "not_all"}));
   ValueCondition condition;
-  AACO_ASSIGN(condition.step, node.require_string("step"));
-  if (!known.contains(condition.step)) return node.error("unknown step '" + condition.step + "'");
+  AACO_ASSIGN(condition.step, step_of(node, known));
   AACO_ASSIGN(const auto operand, node.optional_i64("operand"));
   AACO_ASSIGN(const auto attribute, node.optional_string("attribute"));
-  if (operand.has_value() == attribute.has_value()) return node.error("expected either 'operand' or 'attribute'");
+  AACO_ASSIGN(condition.inputs, node.optional_i64("inputs"));
+  AACO_ASSIGN(condition.outputs, node.optional_i64("outputs"));
+  AACO_ASSIGN(condition.not_all, node.optional_i64("not_all"));
+  if (operand.has_value() + attribute.has_value() + condition.inputs.has_value() + condition.outputs.has_value() != 1)
+    return node.error("expected one of 'operand', 'attribute', 'inputs' and 'outputs'");
   if (operand && *operand < 0) return node.error("operand must be at least 0");
   if (operand) condition.operand = static_cast<std::size_t>(*operand);
   condition.attribute = attribute.value_or("");
-  AACO_ASSIGN(const auto last, node.optional_bool("last_axis"));
-  condition.last_axis = last.value_or(false);
+  for (const auto& [key, flag] : {std::pair("last_axis", &condition.last_axis), std::pair("matrix_swap", &condition.matrix_swap),
+                                  std::pair("spatial_pads", &condition.spatial_pads)}) {
+    AACO_ASSIGN(const auto given, node.optional_bool(key));
+    *flag = given.value_or(false);
+  }
+  AACO_TRY(read_operand_condition(node, condition));
   if (const YamlNode* in = node.find("in"))
     for (const YamlNode& item : in->items()) {
       if (const auto number = item.as_f64())
@@ -95,8 +156,9 @@ core::Result<ValueCondition> read_value(const YamlNode& node, const std::set<std
       else
         condition.words.push_back(item.scalar());
     }
-  if (attribute && !condition.last_axis && condition.values.empty() && condition.words.empty())
-    return node.error("an attribute requires 'in' or 'last_axis'");
+  const bool has_kind = condition.not_all || condition.last_axis || condition.matrix_swap || condition.spatial_pads;
+  if (attribute && !has_kind && condition.values.empty() && condition.words.empty())
+    return node.error("an attribute requires 'in', 'last_axis', 'matrix_swap' or 'spatial_pads'");
   return condition;
 }
 
@@ -104,13 +166,15 @@ core::Result<ValueCondition> read_value(const YamlNode& node, const std::set<std
 core::Status read_conditions(const YamlNode& node, const std::set<std::string>& known, FusionPattern& pattern) {
   AACO_ASSIGN(const auto level, node.optional_string("level"));
   pattern.level = level.value_or("");
-  if (const YamlNode* types = node.find("types"))
-    for (const YamlNode& item : types->items()) {
-      AACO_ASSIGN(const std::string name, item.as_string());
-      const auto type = element_type_from_string(name);
-      if (!type) return item.error("unknown element type '" + name + "'", "use names such as float32 and int8");
-      pattern.types.insert(*type);
-    }
+  if (const YamlNode* types = node.find("types")) {
+    AACO_ASSIGN(pattern.types, read_types(*types));
+  }
+  AACO_ASSIGN(const auto strict, node.optional_bool("strict"));
+  pattern.strict = strict.value_or(false);
+  if (const YamlNode* between = node.find("between")) {
+    AACO_ASSIGN(const auto operators, between->as_strings());
+    pattern.between.insert(operators.begin(), operators.end());
+  }
   if (const YamlNode* opsets = node.find("opsets")) AACO_TRY(read_opsets(*opsets, pattern));
   if (const YamlNode* ranks = node.find("ranks"))
     for (const YamlNode& item : ranks->items()) {
@@ -126,7 +190,7 @@ core::Status read_conditions(const YamlNode& node, const std::set<std::string>& 
 }
 
 core::Result<FusionPattern> read_pattern(const YamlNode& node) {
-  AACO_TRY(node.only_keys({"name", "steps", "level", "types", "opsets", "ranks", "values"}));
+  AACO_TRY(node.only_keys({"name", "steps", "level", "types", "opsets", "ranks", "values", "strict", "between"}));
   FusionPattern pattern;
   AACO_ASSIGN(pattern.name, node.require_string("name"));
   AACO_ASSIGN(const YamlNode* steps, node.require("steps"));
@@ -141,7 +205,29 @@ core::Result<FusionPattern> read_pattern(const YamlNode& node) {
   return pattern;
 }
 
+// A rule about one node: a pattern of one step called "node".
+core::Result<FusionPattern> read_node_rule(const YamlNode& node) {
+  AACO_TRY(node.only_keys({"op", "types", "ranks", "values", "opsets"}));
+  FusionPattern pattern;
+  FusionStep step;
+  step.id = "node";
+  AACO_ASSIGN(const YamlNode* ops, node.require("op"));
+  AACO_ASSIGN(step.ops, ops->as_strings());
+  pattern.steps.push_back(std::move(step));
+  AACO_TRY(read_conditions(node, {"node"}, pattern));
+  return pattern;
+}
+
 }  // namespace
+
+core::Result<NodeRules> read_node_rules(const YamlNode& list) {
+  NodeRules out;
+  for (const YamlNode& item : list.items()) {
+    AACO_ASSIGN(FusionPattern rule, read_node_rule(item));
+    out.rules.push_back(std::move(rule));
+  }
+  return out;
+}
 
 core::Result<FusionRules> load_fusion_rules(const std::string& path) {
   AACO_ASSIGN(const YamlNode root, YamlNode::load(path));

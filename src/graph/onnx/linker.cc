@@ -44,10 +44,12 @@ void Linker::find_producers() {
   }
 }
 
-// Before IR version 4 every initializer was listed among the inputs too.
+// Before IR version 4 every initializer was listed among the inputs too; from then on, one that is may be replaced by the caller.
 void Linker::drop_defaulted_inputs() {
   std::vector<bool> constant(graph_.tensors.size(), false);
   for (const Initializer& initializer : graph_.initializers) constant[index_of(initializer.tensor)] = true;
+  for (const TensorId id : graph_.inputs)
+    if (constant[index_of(id)]) graph_.overridable.push_back(id);
   std::erase_if(graph_.inputs, [&](TensorId id) { return constant[index_of(id)]; });
 }
 

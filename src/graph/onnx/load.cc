@@ -50,6 +50,8 @@ core::Result<Graph> decode_model(Input& input) {
   if (!body) return fail(ErrorCode::invalid_input, input.name() + ": not an ONNX model (it has no graph)", "check the path");
   Graph graph = decode_graph(input, *body, 0);
   graph.format_version = head.format_version;
+  constexpr std::int64_t kOptionalInputs = 4;
+  if (graph.format_version < kOptionalInputs) graph.overridable.clear();
   graph.producer = std::move(head.producer);
   graph.opsets = std::move(head.opsets);
   graph.metadata = std::move(head.metadata);

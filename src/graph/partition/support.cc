@@ -1,6 +1,7 @@
 #include "graph/support.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "core/strings.h"
 #include "core/yaml.h"
@@ -55,6 +56,24 @@ ElementType type_of(const Graph& graph, const Node& node, ElementType floats_as)
   return ElementType::unknown;
 }
 
+// The reason of a fusion's condition, as one of a provider.
+std::string provider_reason(const std::string& reason) {
+  if (reason == "type_not_covered") return "provider_type";
+  if (reason == "shape_not_covered") return "provider_shape";
+  if (reason == "operand_not_constant") return "provider_operand";
+  if (reason == "attribute_not_covered" || reason == "value_not_covered" || reason == "operand_not_covered")
+    return "provider_attribute";
+  return reason == "opset_not_covered" ? "provider_opset" : reason;
+}
+
+// What a condition of a fusion says, of a provider.
+std::string provider_words(std::string text, const std::string& backend) {
+  constexpr std::string_view kPattern = "the pattern requires";
+  for (auto at = text.find(kPattern); at != std::string::npos; at = text.find(kPattern))
+    text.replace(at, kPattern.size(), backend + " requires");
+  return text;
+}
+
 std::string list_of(const std::set<ElementType>& types) {
   std::vector<std::string> names;
   for (const ElementType type : types) names.emplace_back(to_string(type));
@@ -65,8 +84,8 @@ std::string list_of(const std::set<ElementType>& types) {
 
 core::Result<BackendSupport> load_backend_support(const std::string& path) {
   AACO_ASSIGN(const YamlNode root, YamlNode::load(path));
-  AACO_TRY(root.only_keys({"schema_version", "backend", "source", "devices", "types", "operators", "constant_operand", "one_part",
-                           "most_refused", "host_link"}));
+  AACO_TRY(root.only_keys({"schema_version", "backend", "source", "devices", "types", "operators", "constant_operand",
+                           "conditions", "one_part", "most_refused", "host_link"}));
   AACO_ASSIGN(const auto version, root.require_i64("schema_version"));
   if (version != 1) return root.error("unsupported schema_version " + std::to_string(version), "use a newer version of AACO");
   BackendSupport out;
@@ -84,6 +103,9 @@ core::Result<BackendSupport> load_backend_support(const std::string& path) {
     AACO_ASSIGN(out.constant_operand, names_of(*constant));
     for (const std::string& name : out.constant_operand)
       if (!out.operators.contains(name)) return constant->error("'" + name + "' is not in the list of operators");
+  }
+  if (const YamlNode* conditions = root.find("conditions")) {
+    AACO_ASSIGN(out.rules, read_node_rules(*conditions));
   }
   if (const YamlNode* link = root.find("host_link")) {
     AACO_ASSIGN(out.link, link_of(*link));
@@ -108,6 +130,10 @@ std::optional<SupportRefusal> refusal_of(const BackendSupport& support, ElementT
                                                " supports " + list_of(support.types)};
   if (support.constant_operand.contains(name) && node.inputs.size() > 1 && !is_constant(graph, node.inputs[1]))
     return SupportRefusal{"provider_operand", support.backend + " supports " + name + " only with a constant second operand"};
+  const auto number = static_cast<std::size_t>(&node - graph.nodes.data());
+  if (number >= graph.nodes.size()) return std::nullopt;
+  if (const auto unmet = unmet_rule(graph, support.rules, number))
+    return SupportRefusal{provider_reason(unmet->reason), provider_words(unmet->condition, support.backend)};
   return std::nullopt;
 }
 

@@ -52,6 +52,36 @@ TEST(Support, OperatorsAndTypesDecide) {
   EXPECT_THAT(targets(chain(ElementType::float32), support, ElementType::int8), testing::ElementsAre(0, 0, 1, 0));
 }
 
+TEST(Support, ConditionsOnNodesOfTheOperators) {
+  Graph graph = chain(ElementType::int8, "Relu");
+  graph.nodes[2].attributes = {{"mode", std::string("edge")}, {"dilations", std::vector<std::int64_t>{1, 2}}};
+  const auto reason = [&](const std::string& condition) {
+    const auto support = load_text(std::string(kPlain) + "conditions:\n  - {op: [Relu], " + condition + "}\n").value();
+    const auto refusal = refusal_of(support, ElementType::unknown, graph, graph.nodes[2]);
+    return refusal ? refusal->reason + ": " + refusal->text : "";
+  };
+  EXPECT_EQ(reason("values: [{attribute: mode, in: [edge]}]"), "");
+  EXPECT_EQ(reason("values: [{attribute: mode, in: [constant, reflect]}]"),
+            "provider_attribute: attribute mode of 'middle' is edge; tiny requires constant or reflect");
+  EXPECT_EQ(reason("values: [{attribute: dilations, in: [1]}]"),
+            "provider_attribute: attribute dilations of 'middle' is [1, 2]; tiny requires 1 throughout");
+  EXPECT_THAT(reason("values: [{operand: 0}]"), HasSubstr("provider_operand"));
+  EXPECT_THAT(reason("ranks: [{operand: 0, in: [3]}]"), HasSubstr("provider_shape"));
+  EXPECT_THAT(reason("types: [float32]"), HasSubstr("provider_type"));
+  EXPECT_EQ(reason("values: [{outputs: 1}]"), "");
+}
+TEST(SupportRefuses, AConditionWithAnUnknownKey) {
+  refuses(std::string(kPlain) + "conditions:\n  - {op: [Relu], vales: []}\n", "vales");
+}
+TEST(SupportData, RulesOfProvidersWithTheirOwnBuildAreRead) {
+  for (const char* name : {"dnnl", "xnnpack"}) {
+    const auto loaded = load_backend_support(AACO_SOURCE_DIR "/data/rules/provider_" + std::string(name) + ".yaml");
+    ASSERT_TRUE(loaded) << loaded.error().text();
+    EXPECT_EQ(loaded->backend, name);
+    EXPECT_GE(loaded->rules.rules.size(), 5U);
+  }
+}
+
 TEST(Support, OnePartEndsAtTheFirstNodeThatIsNotTaken) {
   const auto support = load_text(std::string(kPlain) + "one_part: true\n").value();
   const Graph graph = chain(ElementType::int8);

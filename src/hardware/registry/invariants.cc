@@ -56,6 +56,9 @@ void check_engine(const Engine& engine, std::vector<Violation>& found) {
 
 void check_memory(const MainMemory& memory, std::vector<Violation>& found) {
   constexpr double kBitsPerByte = 8;
+  if (memory.bytes && memory.usable_bytes && memory.usable_bytes->value > memory.bytes->value)
+    found.push_back(
+        {"memory", memory.where, fmt::format("{:g} bytes are usable of {:g}", memory.usable_bytes->value, memory.bytes->value)});
   if (!memory.bus_bits || !memory.transfers_per_s || !memory.bytes_per_s) return;
   const double product = memory.bus_bits->value * memory.transfers_per_s->value / kBitsPerByte;
   if (!near(memory.bytes_per_s->value, product, kBandwidthTolerance))

@@ -43,6 +43,7 @@ Json engine_json(const Engine& engine) {
 Json memory_json(const Device& device) {
   Json result = Json::object({{"kind", device.memory.kind}});
   add(result, "size", device.memory.bytes, "bytes");
+  add(result, "usable", device.memory.usable_bytes, "bytes");
   add(result, "bandwidth", device.memory.bytes_per_s, "bytes/s");
   add(result, "bus", device.memory.bus_bits, "bit");
   add(result, "rate", device.memory.transfers_per_s, "transfers/s");

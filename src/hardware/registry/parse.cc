@@ -142,11 +142,12 @@ core::Result<MemoryLevel> read_level(const YamlNode& node, const Sources& source
 
 core::Result<MainMemory> read_memory(const YamlNode& node, const Sources& sources) {
   if (!node.is_mapping()) return node.error("memory must be a mapping");
-  AACO_TRY(node.only_keys({"kind", "size", "bandwidth", "bus", "rate"}));
+  AACO_TRY(node.only_keys({"kind", "size", "usable", "bandwidth", "bus", "rate"}));
   MainMemory memory;
   memory.where = node.where();
   AACO_ASSIGN(memory.kind, node.require_string("kind"));
   AACO_ASSIGN(memory.bytes, read_optional_figure(node, "size", Quantity::bytes, sources));
+  AACO_ASSIGN(memory.usable_bytes, read_optional_figure(node, "usable", Quantity::bytes, sources));
   AACO_ASSIGN(memory.bytes_per_s, read_optional_figure(node, "bandwidth", Quantity::bytes_per_s, sources));
   AACO_ASSIGN(memory.bus_bits, read_optional_figure(node, "bus", Quantity::bits, sources));
   AACO_ASSIGN(memory.transfers_per_s, read_optional_figure(node, "rate", Quantity::transfers_per_s, sources));

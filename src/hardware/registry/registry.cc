@@ -40,6 +40,7 @@ void cut_to_one_die(Device& device) {
   const std::int64_t dies = device.execution.dies.value_or(1);
   if (dies < 2) return;
   if (device.memory.bytes) device.memory.bytes->value /= static_cast<double>(dies);
+  if (device.memory.usable_bytes) device.memory.usable_bytes->value /= static_cast<double>(dies);
   device.memory.bus_bits.reset();
   for (MemoryLevel& level : device.memory_levels)
     if (level.instances % dies == 0) {

@@ -125,6 +125,7 @@ std::string to_yaml(const Device& device) {
   for (const MemoryLevel& level : device.memory_levels) out += level_text(level);
   out += "memory:\n  kind: " + quoted(device.memory.kind) + "\n";
   put(out, "  size", device.memory.bytes, "B");
+  put(out, "  usable", device.memory.usable_bytes, "B");
   put(out, "  bandwidth", device.memory.bytes_per_s, "GB/s", 1e9);
   put(out, "  bus", device.memory.bus_bits, "bit");
   put(out, "  rate", device.memory.transfers_per_s, "MT/s", 1e6);

@@ -166,9 +166,9 @@ void show_session(Screen& screen, const LiveSession& session, std::int64_t now_n
   const auto shown = std::min<std::size_t>(session.buckets.size(), static_cast<std::size_t>(screen.width() - 34));
   for (auto one = session.buckets.end() - static_cast<std::ptrdiff_t>(shown); one != session.buckets.end(); ++one)
     medians.push_back(one->p50_ns);
-  const LiveBucket& last = session.buckets.back();
+  const auto [low, high] = std::minmax_element(medians.begin(), medians.end());  // of what is drawn
   screen.raw("  " + sparkline(medians, static_cast<int>(shown), screen.ascii()) + "  " +
-             fit(printable(core::format_duration(last.min_ns) + " to " + core::format_duration(last.max_ns), screen.ascii()), 28,
+             fit(printable("p50 " + core::format_duration(*low) + " to " + core::format_duration(*high), screen.ascii()), 28,
                  screen.ascii()));
 }
 

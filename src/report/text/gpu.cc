@@ -71,6 +71,8 @@ void write_device(TextPage& page, const GpuSection::Device& device) {
     add("host-bound (GPU starved)");
   else if (bound == "compute")
     add("mostly busy");
+  else if (bound == "held")
+    add("launched work held back on the device");
   else if (bound == "warmup")
     add("limited by warm-up inside the trace");
   else if (!bound.empty() && bound != "none")

@@ -197,6 +197,20 @@ TEST(Placement, ReadsBothFormsOfTheSentence) {
   EXPECT_EQ(two.at("B"), 3);
 }
 
+TEST(Placement, NamesTheNodesOfEachProvider) {
+  const auto nodes = placed_nodes_from_log({{0, " Node(s) placed on [A]. Number of nodes: 1"},
+                                            {0, "   Conv (stem/conv (1))"},
+                                            {0, " Node(s) placed on [B]. Number of nodes: 2"},
+                                            {0, "   Softmax ()"},
+                                            {0, "   HardSigmoid (h)"},
+                                            {0, "Some nodes were not assigned (to the preferred one)"},
+                                            {0, "   Relu (later)"}});
+  ASSERT_EQ(nodes.size(), 3U);
+  EXPECT_EQ(nodes[0].provider + nodes[0].op_type + nodes[0].name, "AConvstem/conv (1)");
+  EXPECT_EQ(nodes[1].provider + nodes[1].op_type + nodes[1].name, "BSoftmax");
+  EXPECT_EQ(nodes[2].name, "h");
+}
+
 TEST(Placement, EmptyWithoutLogLines) {
   EXPECT_TRUE(placement_from_log(
                   {{0, "Number of nodes: 53"}, {0, "nodes placed on [x"}, {2, "Number of nodes: many nodes placed on [x]"}})

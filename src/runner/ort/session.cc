@@ -15,6 +15,8 @@ namespace {
 using core::ErrorCode;
 using core::Json;
 
+constexpr std::size_t kMaxFallen = 10'000;
+
 class Session final : public Backend {
  public:
   Session(std::shared_ptr<Api> api, BackendOptions options) : api_(std::move(api)), options_(std::move(options)) {}
@@ -58,6 +60,7 @@ class Session final : public Backend {
   std::shared_ptr<OrtIoBinding> binding_;
   FedInputs fed_;  // of bind_next()
   std::map<std::string, std::int64_t> placement_;
+  std::vector<PlacedNode> fallen_;       // nodes that another provider than the asked one runs
   std::vector<std::string> complaints_;  // warnings and errors ONNX Runtime logged while loading
   bool outputs_kept_ = false;
 };
@@ -121,6 +124,9 @@ core::Status Session::load(const std::string& model_path) {
   AACO_TRY(api_->check(status, "loading " + model_path));
   session_ = api_->own(session, call.ReleaseSession);
   placement_ = placement_from_log(said);
+  if (options_.provider != "CPUExecutionProvider")
+    for (PlacedNode& node : placed_nodes_from_log(said))
+      if (node.provider != options_.provider && fallen_.size() < kMaxFallen) fallen_.push_back(std::move(node));
   for (const auto& line : said)
     if (line.severity >= ORT_LOGGING_LEVEL_WARNING) complaints_.push_back(line.text);
   AACO_TRY(check_placement());
@@ -312,6 +318,10 @@ Json Session::describe() const {
                                  {"io_binding", true},
                                  {"messages", std::move(complaints)}});
   if (!options_.session_options.empty()) described.set("session_options", std::move(session_options));
+  Json fallen = Json::array();
+  for (const PlacedNode& node : fallen_)
+    fallen.push(Json::object({{"node", node.name}, {"op_type", node.op_type}, {"provider", node.provider}}));
+  if (!fallen_.empty()) described.set("fallback_nodes", std::move(fallen));
   return described;
 }
 

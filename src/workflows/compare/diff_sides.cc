@@ -42,7 +42,7 @@ core::Result<std::vector<FoundSession>> tagged(std::string_view tag, const std::
   AACO_ASSIGN(const auto entries, tracelake::list_session_heads(root));
   std::vector<FoundSession> found;
   for (const auto& entry : entries) {
-    if (!entry.manifest.whole() || entry.manifest.tag != tag || trace::is_summary_kind(entry.manifest.kind)) continue;
+    if (!entry.manifest.whole() || !entry.has_tag(tag) || trace::is_summary_kind(entry.manifest.kind)) continue;
     AACO_ASSIGN(auto manifest, tracelake::read_manifest(entry.path));
     found.push_back({entry.path, std::move(manifest)});
   }

@@ -147,7 +147,7 @@ Json to_json(const std::vector<IdleCauseChange>& changes) {
 
 core::Status define_idle_metrics(const analytics::gaps::CauseBook& book, analytics::metrics::MetricCatalogue& catalogue) {
   std::map<std::string, std::string> titles;  // by metric
-  for (const char* cause : {"host_late", "launch_latency", "synchronisation", "copy", "queue_empty"})
+  for (const char* cause : {"host_late", "launch_latency", "synchronisation", "copy", "dependency", "queue_empty"})
     titles[analytics::gaps::idle_metric(cause)] = title_of(cause, nullptr);
   for (const auto& cause : book.causes()) titles[analytics::gaps::idle_metric(cause.id)] = cause.title;
   std::string text = "schema: 1\nmetrics:\n";

@@ -10,6 +10,7 @@
 #include "core/worker_process.h"
 #include "graph/partition.h"
 #include "runner/registry.h"
+#include "workflows/compiler/backend_fallback.h"
 #include "workflows/compiler/kernel_times.h"
 #include "workflows/ort_build.h"
 #include "workflows/run/run_again.h"
@@ -40,15 +41,14 @@ Json only_in(const Json& mine, const Json& theirs) {
   return out;
 }
 
-// A backend with a build of ONNX Runtime that can be fetched: it is tried, not looked up.
+}  // namespace
+
 bool is_built_backend(const std::string& name, const Services& services) {
   const auto registry = runner::Registry::load(services.paths);
   if (!registry) return false;
   const auto found = registry->backends().find(name);
   return found != registry->backends().end() && !found->second.ort_build.empty();
 }
-
-}  // namespace
 
 core::Result<Against> resolve_against(const std::string& text, const Services& services) {
   Against out;
@@ -108,10 +108,18 @@ core::Result<Json> inspect_with_library(const CompilerRequest& request, const st
   return Json::parse(ran.output);
 }
 
-core::Result<Json> place_on_backend(const CompilerRequest& request, const std::string& backend, const Services& services) {
+core::Result<Json> place_on_backend(const CompilerRequest& request, const graph::Graph& graph,
+                                    const analytics::compiler::CompilerRules& rules, const std::string& backend,
+                                    const Services& services) {
+  std::optional<graph::BackendSupport> support;
+  const std::string file = core::join_path(services.paths.share, "data/rules/provider_" + backend + ".yaml");
+  if (core::exists(file)) {
+    AACO_ASSIGN(support, graph::load_backend_support(file));
+  }
   RunRequest run = request.run;
   run.backend = backend;
   run.ort_library.clear();
+  run.allow_fallback = true;  // that it takes no node at all is an answer, too
   core::Command command;
   command.arguments = {request.program.front(), "ab-worker", "--"};
   const auto words = configuration_words(run);
@@ -126,7 +134,9 @@ core::Result<Json> place_on_backend(const CompilerRequest& request, const std::s
   return Json::object({{"kind", "backend"},
                        {"there", backend},
                        {"version", runtime["version"]},
-                       {"nodes_by_provider", runtime["nodes_by_provider"]}});
+                       {"nodes_by_provider", runtime["nodes_by_provider"]},
+                       {"refused", fallen_nodes(graph, runtime, support, rules)}})
+      .set_if("source", support ? Json(support->source) : Json());
 }
 
 FusedSide library_side(const Json& document) {

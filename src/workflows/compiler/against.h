@@ -33,8 +33,13 @@ FusedSide library_side(const core::Json& document);
 // Kernels that only one side has, by the nodes they are made of, and what their nodes take on the other side.
 core::Json compare_fused(const FusedSide& here, const FusedSide& there);
 
-// The same request on another backend of configs/backends.yaml, loaded in another process: what it placed where.
-core::Result<core::Json> place_on_backend(const CompilerRequest& request, const std::string& backend, const Services& services);
+// The same request on another backend of configs/backends.yaml, loaded in another process: what it placed where, and why nodes of
+// `graph` fell to another provider.
+core::Result<core::Json> place_on_backend(const CompilerRequest& request, const graph::Graph& graph,
+                                          const analytics::compiler::CompilerRules& rules, const std::string& backend,
+                                          const Services& services);
+// Whether the backend has a build of ONNX Runtime of its own, so that it can be tried here.
+bool is_built_backend(const std::string& name, const Services& services);
 
 // The graph over a backend of data/support and the host: parts, what broke them, and the tensors copied between them.
 core::Json provider_json(const graph::Graph& graph, const graph::BackendSupport& support,

@@ -1,5 +1,6 @@
 #include "workflows/compiler.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -39,7 +40,29 @@ core::Result<Workplace> open_workplace(const CompilerRequest& request, const Ser
   return place;
 }
 
-Json miss_json(const graph::Graph& before, const graph::NearMiss& miss, const analytics::compiler::CompilerRules& rules) {
+bool has_pattern(const graph::FusionRules& rules, const std::string& name) {
+  return std::any_of(rules.patterns.begin(), rules.patterns.end(), [&](const auto& one) { return one.name == name; });
+}
+
+// A provider that compiles its nodes leaves a graph that cannot be written: then `plan` becomes one of the CPU provider, whose
+// graph is shown, and what the provider takes is told apart from it (place_on_backend).
+core::Result<CompiledGraph> compile_writable(runner::ort::Runtime& runtime, RunPlan& plan, const graph::Graph& before,
+                                             const std::string& level, const std::string& folder) {
+  constexpr std::string_view kCpu = "CPUExecutionProvider", kCompiled = "compiled nodes";
+  auto compiled = compile_graph(runtime, plan, before, level, folder);
+  const bool is_taken = plan.backend.provider != kCpu && !compiled &&
+                        (compiled.error().message.find(kCompiled) != std::string::npos ||
+                         compiled.error().message.find("runs none of the model's nodes") != std::string::npos);
+  if (!is_taken) return compiled;
+  plan.backend.provider = kCpu;
+  plan.backend.provider_options.clear();
+  return compile_graph(runtime, plan, before, level, folder);
+}
+
+using MissedByGraph = std::map<std::string, std::vector<graph::NearMiss>>;  // by CompiledGraph::within
+
+Json miss_json(const graph::Graph& before, const std::string& within, const graph::NearMiss& miss,
+               const analytics::compiler::CompilerRules& rules) {
   Json nodes = Json::array();
   for (const std::size_t node : miss.nodes) nodes.push(node_name(before, node));
   const auto* reason = rules.find(miss.reason);
@@ -49,6 +72,7 @@ Json miss_json(const graph::Graph& before, const graph::NearMiss& miss, const an
                            {"second", node_name(before, miss.second)},
                            {"condition", miss.condition},
                            {"nodes", std::move(nodes)}});
+  if (!within.empty()) out.set("within", within);
   if (miss.cause) out.set("cause", node_name(before, *miss.cause));
   if (reason != nullptr) out.set("title", reason->title).set("remedy", reason->remedy);
   return out;
@@ -59,7 +83,7 @@ struct Lists {
   Json fused, inserted, nodes;
 };
 
-Lists lists_of(const graph::Graph& before, const CompiledGraph& compiled, const std::vector<graph::NearMiss>& missed,
+Lists lists_of(const graph::Graph& before, const CompiledGraph& compiled, const MissedByGraph& missed,
                const std::optional<KernelTimes>& times) {
   Lists lists{fused_json(before, compiled), inserted_json(compiled), nodes_json(before, compiled, missed)};
   if (times)
@@ -89,8 +113,10 @@ std::optional<double> call_of(const std::optional<KernelTimes>& times) {
 }  // namespace
 
 core::Result<Json> inspect_compiler(const CompilerRequest& request, const Services& services) {
-  AACO_ASSIGN(const Against against, resolve_against(request.against, services));
-  AACO_ASSIGN(const RunPlan plan, plan_run(request.run, services));
+  AACO_ASSIGN(Against against, resolve_against(request.against, services));
+  AACO_ASSIGN(RunPlan plan, plan_run(request.run, services));
+  if (against.kind == Against::Kind::nothing && is_built_backend(request.run.backend, services))
+    against = {Against::Kind::backend, request.run.backend, {}};  // it is asked what it left to the CPU
   graph::Graph before = plan.graph;
   AACO_TRY(graph::inline_functions(before));
   graph::infer_shapes(before);
@@ -99,6 +125,7 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
   AACO_ASSIGN(auto fusions, graph::load_fusion_rules(core::join_path(services.paths.share, "data/fusion/onnxruntime_cpu.yaml")));
   AACO_ASSIGN(const auto further,
               graph::load_fusion_rules(core::join_path(services.paths.share, "data/rules/compiler_onnxruntime.yaml")));
+  std::erase_if(fusions.patterns, [&](const graph::FusionPattern& one) { return has_pattern(further, one.name); });
   fusions.patterns.insert(fusions.patterns.end(), further.patterns.begin(), further.patterns.end());
   AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({request.run.ort_library, services.environment, services.paths}));
   AACO_ASSIGN(const Workplace place, open_workplace(request, services));
@@ -109,14 +136,20 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
     const bool wanted = one == level || (against.kind == Against::Kind::level && one == against.name);
     if (!wanted && !request.every_level) continue;
     services.progress("optimising the graph at level " + std::string(one));
-    AACO_ASSIGN(CompiledGraph compiled, compile_graph(*runtime, plan, before, one, place.path));
+    AACO_ASSIGN(CompiledGraph compiled, compile_writable(*runtime, plan, before, one, place.path));
     levels.push(level_json(compiled));
     if (against.kind == Against::Kind::level && one == against.name) other = compiled;
     if (one == level) chosen = std::move(compiled);
   }
-  const auto missed = analytics::compiler::missed_fusions(chosen->diff, graph::near_misses(before, fusions, rules.slack), level);
+  MissedByGraph missed;
   Json not_fused = Json::array();
-  for (const auto& miss : missed) not_fused.push(miss_json(before, miss, rules));
+  std::size_t nodes = 0;
+  visit_graphs(before, *chosen, [&](const graph::Graph& one, const CompiledGraph& compiled) {
+    nodes += one.nodes.size();
+    auto& found = missed[compiled.within];
+    found = analytics::compiler::missed_fusions(compiled.diff, graph::near_misses(one, fusions, rules.slack), level);
+    for (const auto& miss : found) not_fused.push(miss_json(one, compiled.within, miss, rules));
+  });
   const auto measured = [&](const std::string& one) -> core::Result<std::optional<KernelTimes>> {
     if (!request.timed) return std::optional<KernelTimes>();
     AACO_ASSIGN(KernelTimes times, measure_kernels(*runtime, plan, request.run, one, place.path, services));
@@ -131,7 +164,7 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
                                                      {"library", core::base_name(runtime->library_path())},
                                                      {"provider", plan.backend.provider}})},
                            {"opset", before.opsets.contains("") ? Json(before.opsets.at("")) : Json()},
-                           {"nodes", before.nodes.size()},
+                           {"nodes", nodes},
                            {"level", level},
                            {"levels", std::move(levels)},
                            {"fused", lists.fused},
@@ -149,7 +182,7 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
     AACO_ASSIGN(const Json there, inspect_with_library(request, against.name, services));
     out.set("against", compare_fused(library_side(out), library_side(there)));
   } else if (against.kind == Against::Kind::backend) {
-    AACO_ASSIGN(Json there, place_on_backend(request, against.name, services));
+    AACO_ASSIGN(Json there, place_on_backend(request, before, rules, against.name, services));
     if (request.timed) AACO_TRY(set_backend_seams(there, before, request, against.name, place.path, services));
     out.set("against", std::move(there));
   } else if (against.kind == Against::Kind::provider) {

@@ -28,7 +28,7 @@ GpuDevice device_of(const Json& gpu, const trace::Metrics& metrics) {
   return {value("gpu.busy_ns"),
           value("gpu.span_ns"),
           {share("compute_ratio"), share("communication_ratio"), share("copy_ratio"), share("launch_ratio"),
-           share("waiting_ratio"), share("warmup_ratio")}};
+           share("waiting_ratio"), share("held_ratio"), share("warmup_ratio")}};
 }
 
 // Of sessions imported by older versions nothing is known.
@@ -81,8 +81,13 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, std::span<cons
   facts.exposed_collective_ns = value("gpu.exposed_collective_ns");
   facts.exposed_copy_ns = std::max(0.0, facts.busy_ns - value("gpu.compute_ns") - facts.exposed_collective_ns);
   facts.launch_ns = gpu["bound"]["launch_ratio"].as_f64().value_or(0) * facts.span_ns;
-  for (const Json& one : gpu["copy_kinds"].items())
-    facts.copy_ns[std::string(one["kind"].text())] = one["sum_ns"].as_f64().value_or(0);
+  for (const Json& one : gpu["copy_kinds"].items()) {
+    const std::string kind(one["kind"].text());
+    facts.copy_ns[kind] = one["sum_ns"].as_f64().value_or(0);
+    if (const auto exposed = one["exposed_ns"].as_f64()) facts.exposed_copies[kind].exposed_ns = *exposed;
+    for (const Json& by : one["launched_by"].items())
+      facts.exposed_copies[kind].launchers[std::string(by["name"].text())] = by["exposed_ns"].as_f64().value_or(0);
+  }
   for (const Json& gap : gpu["gaps"].items())
     facts.idle[std::string(gap["cause"].text())] = {gap["gap_count"].as_i64().value_or(0), gap["idle_ns"].as_f64().value_or(0)};
   for (const Json& one : gpu["idle_causes"].items())
@@ -124,7 +129,10 @@ DeviceWindow window_of(const Json& gpu) {
 }
 
 // Nothing was recorded: the class follows from where the time lies, and no event supports it.
-bool is_silence(const Json& cause) { return cause["id"].text() == "unknown" || cause["id"].text() == "start-up"; }
+bool is_silence(const Json& cause) {
+  const auto id = cause["id"].text();
+  return id == "unknown" || id == "start-up" || id == "device-latency";
+}
 
 double steps_ns(LoadedSession& loaded, std::int64_t rank) {
   double sum = 0;
@@ -146,12 +154,32 @@ bool add_outside(const std::vector<Json>& outside, double whole_ns, GpuDevice& d
   }
   if (span_ns <= 0 || known_ns < kKnownOutside * (whole_ns - span_ns)) return false;
   auto& shares = device.shares;
-  for (double* share : {&shares.compute, &shares.communication, &shares.copy, &shares.launch, &shares.waiting, &shares.warmup})
+  for (double* share :
+       {&shares.compute, &shares.communication, &shares.copy, &shares.launch, &shares.waiting, &shares.held, &shares.warmup})
     *share *= span_ns / whole_ns;
   warmup_ns = std::min(warmup_ns, whole_ns - span_ns);
   shares.warmup += warmup_ns / whole_ns;
   shares.waiting += (whole_ns - span_ns - warmup_ns) / whole_ns;
   return true;
+}
+
+// One rank that the others wait for is the answer where collectives limit the trace, and beside kernels of unknown limit where
+// the waiting takes a large part.
+void head_straggler(const Json& straggler, analytics::bottleneck::Bottleneck& found) {
+  constexpr double kMatters = 0.15;  // of the span, as for other causes beside kernels of unknown limit
+  const bool unknown =
+      found.class_id == analytics::bottleneck::kInconclusive || found.class_id == analytics::bottleneck::kDeviceBusy;
+  const auto waiting = straggler["waiting_ratio"].as_f64();
+  const bool matters = found.class_id == "communication_bound" || (unknown && waiting.value_or(0) >= kMatters);
+  if (!straggler["rank"].as_i64() || !matters) return;
+  double share = waiting.value_or(0);
+  for (const auto& one : found.ranking)
+    if (one.class_id == "communication_bound") share = std::max(share, one.probability);
+  std::erase_if(found.ranking, [](const auto& one) { return one.class_id == "communication_bound"; });
+  found.ranking.insert(found.ranking.begin(), {"straggler", share});
+  found.class_id = "straggler";
+  if (unknown) found.evidence_class = analytics::bottleneck::kCloseHeadline;
+  found.undecided.clear();
 }
 
 // Kernels limit the device's span; that is no answer where the steps last far longer and nothing tells what the host did then.
@@ -201,8 +229,11 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   auto found =
       analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
   if (!found) return std::nullopt;
+  head_straggler(manifest.outcome.gpu["straggler"], *found);
+  if (found->class_id == "straggler")
+    found->confidence = analytics::bottleneck::headline_confidence(confidences, found->evidence_class);
   if (auto none = unrecorded_steps(found->class_id, span_ns, judged_ns, whole_ns)) return none;
-  if (found->class_id == "host_waiting" || found->class_id == "launch_bound")
+  if (found->class_id == "host_waiting" || found->class_id == "launch_bound" || found->class_id == "dependency_bound")
     if (const auto text = may_be_one_device(manifest.outcome.gpu["gpus"], gpu, manifest.outcome.files, metrics))
       return GpuJudgement{analytics::bottleneck::without_timeline(*text),
                           {},

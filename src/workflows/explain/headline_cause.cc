@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "analytics/gpu_advice.h"
+
 namespace aaco::workflows {
 namespace {
 
@@ -61,6 +63,12 @@ Json largest_idle(std::string_view class_id, const Json& gpu, double span_ns) {
   return {};
 }
 
+// What held back launched work: the largest that has a name, else that nothing tells it.
+Json held_cause(const Json& gpu, double span_ns) {
+  Json named = largest_idle("dependency", gpu, span_ns), unnamed = largest_idle("cannot-tell", gpu, span_ns);
+  return idle_of(named) >= idle_of(unnamed) ? named : unnamed;
+}
+
 // The host waits for each kernel to finish before it launches the next: no launch overlaps with the device's work.
 Json drained_cause(double idle_ns, double span_ns) {
   return Json::object({{"id", "synchronisation"},
@@ -72,11 +80,10 @@ Json drained_cause(double idle_ns, double span_ns) {
 
 // Whether the host waits for the device between launches so often that no graph could contain them.
 bool reads_values(const Json& gpu, double dispatch_ns) {
-  constexpr double kSomeReads = 0.005;  // of the dispatch, as in the advice
   double reading_ns = 0;
   for (const Json& one : gpu["idle_causes"].items())
     if (one["cause"].text() == "synchronous-copy" || one["cause"].text() == "synchronisation") reading_ns += idle_of(one);
-  return reading_ns > kSomeReads * dispatch_ns;
+  return reading_ns > analytics::advice::kSomeReads * dispatch_ns;
 }
 
 // No graph can contain them: they go first.
@@ -148,27 +155,40 @@ Json family_cause(const Json& gpu, std::string_view limit, double kernels_share)
   return cause_of(leading->family, leading->family + " kernels", share);
 }
 
+// Sessions of older versions have the copies' own time only, not which of it was exposed.
+bool exposed_known(const Json& gpu) {
+  for (const Json& one : gpu["copy_kinds"].items())
+    if (one["exposed_ns"].as_f64().value_or(0) > 0) return true;
+  return false;
+}
+
 // Copies of both directions are one cause, unless one direction takes almost all of their time.
 Json copy_cause(const Json& gpu) {
   std::map<std::string_view, double> times;  // by id
   std::map<std::string_view, const CopyWords*> longest;
   std::map<std::string_view, double> of_longest;
+  std::map<std::string_view, std::map<std::string_view, double>> launchers;  // of each id
   double sum = 0;
+  const char* const of_time = exposed_known(gpu) ? "exposed_ns" : "sum_ns";
   for (const Json& one : gpu["copy_kinds"].items()) {
-    const double time = one["sum_ns"].as_f64().value_or(0);
+    const double time = one[of_time].as_f64().value_or(0);
     sum += time;
     const auto words =
         std::find_if(kCopies.begin(), kCopies.end(), [&](const CopyWords& known) { return known.kind == one["kind"].text(); });
     if (words == kCopies.end()) continue;
     times[words->id] += time;
+    for (const Json& by : one["launched_by"].items())
+      launchers[words->id][by["name"].text()] += by["exposed_ns"].as_f64().value_or(0);
     if (time > of_longest[words->id]) of_longest[words->id] = time, longest[words->id] = &*words;
   }
   const auto most =
       std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == times.end() || most->second <= 0) return {};
   const bool both = of_longest[most->first] < kOneDirection * most->second;
-  return cause_of(most->first, both ? "copies between the host and the device" : longest[most->first]->title,
-                  gpu["bound"]["copy_ratio"].as_f64().value_or(0) * most->second / sum);
+  std::string title(both ? "copies between the host and the device" : longest[most->first]->title);
+  for (const auto& [name, time] : launchers[most->first])
+    if (!name.empty() && time > kLeads * most->second) title += ", launched by " + std::string(name);
+  return cause_of(most->first, title, gpu["bound"]["copy_ratio"].as_f64().value_or(0) * most->second / sum);
 }
 
 Json communication_cause(const Json& straggler, double share) {
@@ -201,9 +221,11 @@ Json headline_cause(std::string_view class_id, bool unknown_kernels, const Json&
   if (unknown_kernels) return beside_unknown(gpu, span_ns);
   if (class_id == "warmup") return largest_idle("warmup", gpu, span_ns);
   if (class_id == "host_waiting") return host_cause(gpu, span_ns);
+  if (class_id == "dependency_bound") return held_cause(gpu, span_ns);
   if (class_id == "launch_bound") return launch_cause(gpu, span_ns);
   if (class_id == "copy_bound") return copy_cause(gpu);
-  if (class_id == "communication_bound") return communication_cause(straggler, share("communication_ratio"));
+  if (class_id == "communication_bound" || class_id == "straggler")
+    return communication_cause(straggler, straggler["waiting_ratio"].as_f64().value_or(share("communication_ratio")));
   const Json& limits = gpu["kernel_limits"];
   const auto part = [&](std::string_view key) {
     double sum = 0;

@@ -82,6 +82,30 @@ TEST(HeadlineCause, Communication) {
   EXPECT_EQ(id("communication_bound", one), "exposed-collectives");
   EXPECT_EQ(id("communication_bound", one, false, Json::object({{"rank", 3}})), "straggler");
 }
+TEST(HeadlineCause, OneSlowRank) {
+  const Json slow = Json::object({{"rank", 2}, {"waiting_ratio", 0.3}});
+  const Json cause = headline_cause("straggler", false, gpu(0.6, 0.05, list_of({})), slow, 1000);
+  EXPECT_EQ(cause["id"].text(), "straggler");
+  EXPECT_EQ(cause["title"].text(), "waiting for rank 2");
+  EXPECT_DOUBLE_EQ(*cause["span_share_ratio"].as_f64(), 0.3) << "of the ranks that wait, not of the one that is judged";
+}
+TEST(HeadlineCause, WorkHeldBackOnTheDevice) {
+  const auto of = [](Json causes) { return id("dependency_bound", gpu(0.1, 0, Json::array(), std::move(causes))); };
+  EXPECT_EQ(of(list_of({idle("python", "host", 500), idle("stream-event", "dependency", 400)})), "stream-event");
+  EXPECT_EQ(of(list_of({idle("device-latency", "cannot-tell", 500), idle("stream-event", "dependency", 100)})), "device-latency");
+}
+TEST(HeadlineCause, ExposedCopiesAndWhoLaunchedThem) {
+  const auto kind = [](const char* name, std::int64_t sum, std::int64_t exposed, const char* by) {
+    Json launched = list_of({Json::object({{"name", by}, {"exposed_ns", exposed}})});
+    return Json::object({{"kind", name}, {"sum_ns", sum}, {"exposed_ns", exposed}, {"launched_by", std::move(launched)}});
+  };
+  Json one = gpu(0.2, 0, list_of({}));
+  one.set("copy_kinds", list_of({kind("d2d", 900, 10, "aten::clone"), kind("h2d", 100, 90, "aten::to")}));
+  const Json cause = headline_cause("copy_bound", false, one, {}, 1000);
+  EXPECT_EQ(cause["id"].text(), "host-copies") << "the copies within the device are hidden";
+  EXPECT_EQ(cause["title"].text(), "copies from the host to the device, launched by aten::to");
+  EXPECT_NEAR(*cause["span_share_ratio"].as_f64(), 0.36, 1e-9);
+}
 TEST(HeadlineCause, LargestKindOfCopies) {
   Json one = gpu(0.2, 0, list_of({}));
   EXPECT_EQ(id("copy_bound", one), "") << "kinds unknown";

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "analytics/gaps.h"
 #include "analytics/host_profile.h"
 #include "core/files.h"
 #include "trace/api_domains.h"
@@ -18,7 +19,7 @@ namespace {
 using analytics::gaps::HostProfile;
 using core::Json;
 
-constexpr double kSmallPart = 0.1;  // of the steps, below which nobody asks what the host did outside the device's work
+constexpr double kSmallPart = 0.05;  // of the steps, below which nobody asks what the host did outside the device's work
 
 struct Part {
   std::int64_t start_ns = 0, end_ns = 0;
@@ -41,8 +42,19 @@ std::optional<Part> steps_of(LoadedSession& loaded, std::int32_t rank) {
 struct Thread {
   Thread(const analytics::gaps::CauseBook& book, const trace::NameTable& names) : before(book, names), after(book, names) {}
   std::int64_t launch_count = 0;
+  std::optional<analytics::gaps::NextLaunch> first;  // of the calls within the steps that give the device work
   HostProfile before, after;
 };
+
+// What a call of a GPU runtime does by its name.
+struct CallKind {
+  bool launches = false, enqueues = false;  // a kernel; a kernel, copy or fill
+};
+CallKind kind_of(std::string_view domain, std::string_view name) {
+  if (!trace::is_gpu_runtime(domain)) return {};
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  return {has("aunch"), has("aunch") || has("emcpy") || has("emset")};
+}
 
 void take(HostProfile& profile, const Part& part, trace::ApiCallRow row) {
   row.start_ns = std::max(row.start_ns, part.start_ns);
@@ -50,7 +62,8 @@ void take(HostProfile& profile, const Part& part, trace::ApiCallRow row) {
   if (row.end_ns > row.start_ns) profile.add(row);
 }
 
-void add(std::vector<Json>& list, const analytics::gaps::NamedCause& cause, std::int64_t time_ns) {
+// `frame`: the event that the cause was read from; empty: none.
+void add(std::vector<Json>& list, const analytics::gaps::NamedCause& cause, std::int64_t time_ns, std::string_view frame = {}) {
   for (Json& one : list)
     if (one["cause"].text() == cause.id) {
       one.set("idle_ns", one["idle_ns"].as_i64().value_or(0) + time_ns);
@@ -58,11 +71,23 @@ void add(std::vector<Json>& list, const analytics::gaps::NamedCause& cause, std:
     }
   list.push_back(Json::object({{"cause", cause.id},
                                {"class", cause.class_id},
-                               {"title", cause.title},
+                               {"title", frame.empty() ? cause.title : cause.title + " in " + std::string(frame)},
                                {"remedy", cause.remedy},
                                {"gap_count", 0},
                                {"idle_ns", time_ns},
                                {"outside", true}}));
+}
+
+// The time from the steps' start to the device's first work is a gap like any other: code that no pattern knows is named by its
+// frame there, as it is in the steps that follow.
+void add_first_gap(const analytics::gaps::CauseBook& book, const trace::NameTable& names, const analytics::gaps::Explained& gap,
+                   std::vector<Json>& list) {
+  const auto& own = book.own();
+  for (const auto& share : gap.host) {
+    const auto& cause = book.at(share.cause);
+    const bool by_frame = share.cause == gap.host_cause && (share.cause == own.host_code || share.cause == own.host_operator);
+    if (!cause.weak) add(list, cause, share.time_ns, by_frame ? names.text(gap.host_frame) : std::string_view());
+  }
 }
 
 }  // namespace
@@ -76,17 +101,21 @@ core::Result<std::vector<Json>> host_outside(LoadedSession& loaded, const Device
   AACO_ASSIGN(const auto book, analytics::gaps::CauseBook::load(core::join_path(paths.share, "data/gaps/causes.yaml")));
   trace::NameTable names;
   std::map<std::int64_t, Thread> threads;
-  std::map<std::uint32_t, bool> launches;  // by name
+  std::map<std::uint32_t, CallKind> kinds;  // by name
+  analytics::gaps::GapExplainer explainer(names, &book);
+  explainer.still_idle({{device.rank, parts[0].start_ns}});
   AACO_TRY(tracelake::scan_where<trace::ApiCallRow>(
       loaded.path(), names, {}, {{"arguments", "NULL"}}, [&](std::span<const trace::ApiCallRow> rows) -> core::Status {
         for (const auto& row : rows) {
           if (row.rank != device.rank) continue;
-          const auto [known, fresh] = launches.try_emplace(row.name.value);
-          if (fresh)
-            known->second =
-                trace::is_gpu_runtime(names.text(row.domain)) && names.text(row.name).find("aunch") != std::string_view::npos;
+          const auto [known, fresh] = kinds.try_emplace(row.name.value);
+          if (fresh) known->second = kind_of(names.text(row.domain), names.text(row.name));
           auto& thread = threads.try_emplace(row.thread_id, book, names).first->second;
-          if (known->second) ++thread.launch_count;
+          if (known->second.launches) ++thread.launch_count;
+          const bool early = row.start_ns < parts[0].end_ns;
+          if (early) explainer.add_call(row);
+          if (early && known->second.enqueues && !thread.first && row.start_ns >= parts[0].start_ns)
+            thread.first = analytics::gaps::NextLaunch{row.start_ns, row.end_ns, row.thread_id, row.name};
           take(thread.before, parts[0], row);
           take(thread.after, parts[1], row);
         }
@@ -95,9 +124,14 @@ core::Result<std::vector<Json>> host_outside(LoadedSession& loaded, const Device
   const auto most = std::max_element(threads.begin(), threads.end(),
                                      [](const auto& a, const auto& b) { return a.second.launch_count < b.second.launch_count; });
   if (most == threads.end() || most->second.launch_count == 0) return list;
-  for (HostProfile* profile : {&most->second.before, &most->second.after})
+  Thread& main = most->second;
+  if (main.first)
+    add_first_gap(book, names, explainer.explain({device.rank, 0, parts[0].start_ns, parts[0].end_ns, {}, {}, main.first}), list);
+  for (HostProfile* profile : {main.first ? nullptr : &main.before, &main.after}) {
+    if (profile == nullptr) continue;
     for (const auto& share : profile->finish().shares)
       if (const auto& cause = book.at(share.cause); !cause.weak) add(list, cause, share.time_ns);
+  }
   return list;
 }
 

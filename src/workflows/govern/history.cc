@@ -51,8 +51,8 @@ class SessionSeries {
   SessionSeries(const HistoryRequest& request, const std::string& metric, trace::Account& account)
       : request_(request), metric_(metric), account_(account) {}
   // Whether the value of a session is wanted; counts those that are incomplete.
-  bool wants(const trace::SessionManifest& manifest) {
-    if (!is_meant(manifest, request_.where) || trace::is_summary_kind(manifest.kind)) return false;
+  bool wants(const trace::SessionManifest& manifest, const std::vector<std::string>& noted_tags = {}) {
+    if (!is_meant(manifest, request_.where, noted_tags) || trace::is_summary_kind(manifest.kind)) return false;
     if (manifest.whole()) return true;
     account_.drop("session is incomplete");
     return false;
@@ -89,7 +89,7 @@ core::Result<std::vector<HistorySeries>> of_lake(const HistoryRequest& request, 
   SessionSeries series(request, metric, account);
   tracelake::MetricIndex index(services.paths.sessions, metric, read_metrics);
   for (const auto& entry : entries) {
-    if (!series.wants(entry.manifest)) continue;
+    if (!series.wants(entry.manifest, entry.noted_tags)) continue;
     const auto found = index.find(entry.path);
     if (!found)
       account.drop("metrics not readable");

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "analytics/attribution.h"
 #include "analytics/gaps.h"
@@ -10,15 +13,20 @@
 #include "analytics/trace_time.h"
 #include "trace/names.h"
 #include "workflows/gpu/copy_kinds.h"
+#include "workflows/gpu/recent_work.h"
 
 namespace aaco::workflows {
 
+using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
+
 // What the walk over a trace knows of one device.
 struct DeviceState {
+  explicit DeviceState(analytics::trace_time::Convention convention) : fold(convention), copies(convention) {}
   analytics::trace_time::DeviceTimeFold fold;
   analytics::trace_time::QueueDepthFold queue = {};
   analytics::gaps::GapSums gaps = {};
-  CopyKinds copies = {};
+  CopyKinds copies;
+  RecentWork recent = {};
   trace::NameId last_name = {};  // of the work that ended last
   std::int64_t last_end_ns = INT64_MIN, busy_since_ns = INT64_MIN;
   std::int64_t repeated_kernels = 0;
@@ -35,6 +43,35 @@ struct DeviceState {
     ++early_kernels;
     earliest_ns = std::max(earliest_ns, lead_ns);
   }
+
+  // Of work in `stream` that ends a gap.
+  [[nodiscard]] analytics::gaps::NextLaunch next_launch(const analytics::trace_time::StreamKey& stream,
+                                                        const analytics::attribution::Launch& launch, bool is_copy, bool is_first,
+                                                        const trace::NameTable& names) const {
+    const auto after_ns = recent.launched(stream);
+    return {.start_ns = launch.start_ns,
+            .end_ns = launch.end_ns,
+            .thread_id = launch.thread_id,
+            .api = launch.api,
+            .is_copy = is_copy,
+            .is_graph = analytics::attribution::is_graph_launch(names.text(launch.api)),
+            .is_first = is_first,
+            .is_inner = after_ns == launch.start_ns,
+            .after_ns = after_ns};
+  }
 };
+
+// What another device of the process, busy for half of the gap, ended when the gap did.
+inline std::optional<analytics::gaps::PeerWork> peer_of(const std::map<DeviceKey, DeviceState>& devices, const DeviceKey& key,
+                                                        const analytics::gaps::Gap& gap) {
+  std::optional<analytics::gaps::PeerWork> found;
+  for (const auto& [other, state] : devices) {
+    if (other.first != key.first || other.second == key.second || state.last_end_ns == INT64_MIN) continue;
+    if (2 * (gap.end_ns - std::max(state.busy_since_ns, gap.start_ns)) < gap.end_ns - gap.start_ns) continue;
+    const auto one = state.recent.ended_at(gap.end_ns);
+    if (one && (!found || one->end_ns > found->end_ns)) found = one;
+  }
+  return found;
+}
 
 }  // namespace aaco::workflows

@@ -36,7 +36,6 @@ using analytics::trace_time::DeviceTimeFold;
 using analytics::trace_time::LaunchSpan;
 using analytics::trace_time::WorkKind;
 using Device = DeviceState;
-using DeviceKey = std::pair<std::int32_t, std::int64_t>;  // rank, device
 
 constexpr std::int64_t kMaxStoredSteps = 1'000'000, kRowsBetweenQuestions = 1 << 16;  // of whether to go on
 class Analyser {
@@ -134,8 +133,7 @@ class Analyser {
 
   Device& device(const DeviceKey& key) {
     const auto known = devices_.find(key);
-    return known != devices_.end() ? known->second
-                                   : devices_.try_emplace(key, Device{DeviceTimeFold(options_.convention)}).first->second;
+    return known != devices_.end() ? known->second : devices_.try_emplace(key, Device(options_.convention)).first->second;
   }
   // Ranks that share a GPU are one device, under the rank that used it first.
   DeviceKey place_of(std::int32_t rank, std::int64_t number) {
@@ -177,6 +175,7 @@ class Analyser {
                         const Launch* launch, bool is_copy, bool is_first) {
     Device& place = device(key);
     const auto idle = place.fold.add(work);
+    place.copies.add(work, name, launch);
     if (place.last_end_ns == INT64_MIN) place.busy_since_ns = work.start_ns;
     if (launch != nullptr) device_steps_.add(rank, launch->start_ns, work.start_ns, work.end_ns);
     if (is_first && launch != nullptr && launch->end_ns - launch->start_ns >= analytics::gaps::kLongLaunchNs)
@@ -186,12 +185,11 @@ class Analyser {
       analytics::gaps::Gap gap{rank, key.second, idle->start_ns,      idle->end_ns,      place.last_name,
                                name, {},         place.busy_since_ns, !place.has_kernels};
       place.busy_since_ns = idle->end_ns;
-      if (launch != nullptr)
-        gap.launch = {launch->start_ns, launch->end_ns, launch->thread_id,
-                      launch->api,      is_copy,        analytics::attribution::is_graph_launch(names_.text(launch->api)),
-                      is_first};
+      if (launch != nullptr) gap.launch = place.next_launch(work.stream, *launch, is_copy, is_first, names_);
+      gap.peer = peer_of(devices_, key, gap);
       AACO_TRY(explain(gap, place));
     }
+    place.recent.add(work, name, launch);
     place.has_kernels = place.has_kernels || !is_copy;
     if (work.end_ns >= place.last_end_ns) {
       place.last_end_ns = work.end_ns;

@@ -106,6 +106,7 @@ Json limit_json(const GpuOfTrace& gpu, bool has_timeline) {
                        {"launch_ratio", finding.shares.launch},
                        {"waiting_ratio", finding.shares.waiting},
                        {"warmup_ratio", finding.shares.warmup},
+                       {"held_ratio", finding.shares.held},
                        {"evidence", std::move(evidence)}});
 }
 
@@ -163,7 +164,10 @@ Json ranks_json(const GpuAnalysis& analysis) {
 
 Json straggler_json(const analytics::trace_time::RankSkew& skew) {
   if (!skew.straggler) return {};
-  return Json::object({{"rank", *skew.straggler}, {"confidence_ratio", skew.confidence}, {"evidence", skew.evidence}});
+  return Json::object({{"rank", *skew.straggler},
+                       {"waiting_ratio", skew.straggler_wait_ratio},
+                       {"confidence_ratio", skew.confidence},
+                       {"evidence", skew.evidence}});
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ std::vector<IdleCause> idle_causes_of(const analytics::gaps::GapSums& sums, cons
   std::vector<IdleCause> causes;
   for (const auto& [index, sum] : sums.host_causes) {
     IdleCause one{book.at(index), sum};
-    const bool of_frame = one.cause.id == "event-wait" || one.cause.id == "network" || one.cause.id == "serialisation";
+    const bool of_frame = one.cause.id == "event-wait" || one.cause.id == "peer-device" || one.cause.id == "host-function" ||
+                          one.cause.id == "network" || one.cause.id == "serialisation";
     if (index == book.own().host_code || of_frame) one.cause.title += frames_text(sum, names);
     if (index == book.own().host_operator) one.cause.title = "host time" + frames_text(sum, names);
     causes.push_back(std::move(one));

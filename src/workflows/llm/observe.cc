@@ -20,7 +20,7 @@ bool is_under_way(const std::string& name, const std::string& root) {
   if (!entries) return false;
   return std::any_of(entries->begin(), entries->end(), [&](const tracelake::SessionEntry& entry) {
     if (!entry.writer || !entry.writer->alive || entry.manifest.kind != "record") return false;
-    return name.starts_with(kTag) ? entry.manifest.tag == name.substr(kTag.size())
+    return name.starts_with(kTag) ? entry.has_tag(std::string_view(name).substr(kTag.size()))
                                   : entry.manifest.id.text.starts_with(name) || entry.path == core::absolute_path(name);
   });
 }

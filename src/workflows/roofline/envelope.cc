@@ -43,7 +43,7 @@ core::Result<std::vector<tracelake::SessionEntry>> chosen(const EnvelopeRequest&
   if (request.sessions.empty()) {
     AACO_ASSIGN(entries, tracelake::list_sessions(services.paths.sessions));
     std::erase_if(entries, [&](const auto& entry) {
-      return !is_meant(entry.manifest, request.where) || trace::is_summary_kind(entry.manifest.kind);
+      return !is_meant(entry.manifest, request.where, entry.noted_tags) || trace::is_summary_kind(entry.manifest.kind);
     });
   }
   std::set<std::string> seen;

@@ -65,16 +65,30 @@ report::PaperSection summary(const ServingEstimate& e) {
   return section;
 }
 
+// Layers with a window keep no more than that of a sequence, so the mean falls with its length.
+std::string cache_text(const estimation::ServingMemory& m) {
+  std::string text = core::format_bytes(m.cache_bytes_per_token) + " per token";
+  if (m.window > 0)
+    text += fmt::format(", mean at this length (full attention {}, layers with a window {} within {} tokens)",
+                        core::format_bytes(m.full_cache_bytes_per_token), core::format_bytes(m.windowed_cache_bytes_per_token),
+                        core::format_count(static_cast<double>(m.window)));
+  return text + fmt::format("; room for {} tokens per replica", core::format_count(m.capacity_tokens));
+}
+
 report::PaperSection memory(const ServingEstimate& e) {
   report::PaperSection section;
   section.title = "Memory per GPU";
   const auto& m = e.memory;
   section.facts.emplace_back("weights", core::format_bytes(m.weight_bytes));
-  section.facts.emplace_back(
-      "KV cache", fmt::format("{} per token; room for {} tokens per replica", core::format_bytes(m.cache_bytes_per_token),
-                              core::format_count(m.capacity_tokens)));
-  section.facts.emplace_back("in use",
-                             fmt::format("{} of {}", core::format_bytes(m.requested_bytes), core::format_bytes(m.device_bytes)));
+  section.facts.emplace_back("runtime", core::format_bytes(m.runtime_bytes));
+  section.facts.emplace_back("KV cache", cache_text(m));
+  const double mean = static_cast<double>(e.load.input_tokens) + static_cast<double>(e.load.output_tokens) / 2;
+  const double used = m.weight_bytes + m.runtime_bytes + e.running * mean * m.cache_bytes_per_token;
+  std::string use =
+      fmt::format("{} of {}", core::format_bytes(std::min(used, m.requested_bytes)), core::format_bytes(m.device_bytes));
+  if (m.requested_bytes > used * 1.001)
+    use += fmt::format("; all requests at once would take {}", core::format_bytes(m.requested_bytes));
+  section.facts.emplace_back("in use", use);
   return section;
 }
 

@@ -15,12 +15,17 @@
 namespace aaco::workflows {
 namespace {
 
-core::Result<estimation::DecoderArchitecture> read_configuration(const std::string& path) {
+core::Result<estimation::DecoderFamilies> known_families(const Services& services) {
+  return estimation::load_decoder_families(core::join_path(services.paths.share, "data/architectures/families.yaml"));
+}
+
+core::Result<estimation::DecoderArchitecture> read_configuration(const std::string& path, const Services& services) {
+  AACO_ASSIGN(const auto families, known_families(services));
   AACO_ASSIGN(const core::Json config, core::read_json_file(path));
   // "NAME/config.json" is called NAME.
   const auto parts = core::split(path, '/');
   const bool usual = parts.back() == "config.json" && parts.size() > 1 && !parts[parts.size() - 2].empty();
-  return estimation::read_decoder(config, std::string(usual ? parts[parts.size() - 2] : parts.back()));
+  return estimation::read_decoder(config, families, std::string(usual ? parts[parts.size() - 2] : parts.back()));
 }
 
 // A decoder's sizes from its graph: sizes of one run do not matter.
@@ -35,6 +40,7 @@ core::Result<estimation::DecoderArchitecture> read_graph(const std::string& name
                       "pass its config.json; without --serve the graph is costed as written");
   if (decoder->model.weight_type == "fp32") decoder->model.weight_type = "bf16";  // no stack serves FP32 weights as such
   if (decoder->model.expert_type == "fp32") decoder->model.expert_type = "bf16";
+  decoder->model.other = estimation::other_parameters(decoder->model, estimation::DecoderFamily(), {});
   return std::move(decoder->model);
 }
 
@@ -62,13 +68,17 @@ core::Result<void> fill(ServedPoint& point, const ServeRequest& request, const e
 }  // namespace
 
 core::Result<estimation::DecoderArchitecture> find_served_model(const std::string& name, const Services& services) {
-  if (name.ends_with(".json")) return read_configuration(name);
+  if (name.ends_with(".json")) return read_configuration(name, services);
   const std::string inside = core::join_path(name, "config.json");
-  if (core::exists(inside)) return read_configuration(inside);
+  if (core::exists(inside)) return read_configuration(inside, services);
   AACO_ASSIGN(const auto decoders,
               estimation::load_decoders(core::join_path(services.paths.share, "data/architectures/decoders.yaml")));
   const std::string plain = name.starts_with("zoo:") ? name.substr(4) : name;  // with parameters it is another model
-  if (const auto found = estimation::find_published(decoders, plain)) return *found;
+  if (auto found = estimation::find_published(decoders, plain)) {
+    AACO_ASSIGN(const auto families, known_families(services));
+    if (const auto* family = families.find(found->family)) found->other = estimation::other_parameters(*found, *family, {});
+    return std::move(*found);
+  }
   if (core::exists(graph::split_model_name(name).path)) return read_graph(name, services);
   if (auto built_in = read_graph(name, services); built_in || built_in.error().code == core::ErrorCode::unsupported)
     return built_in;

@@ -23,8 +23,11 @@ std::string same_thing(const trace::SessionManifest& manifest) {
   return manifest.kind + manifest.fingerprint + (manifest.kind == "import" ? ":" + manifest.tag : "");
 }
 
-bool is_meant(const trace::SessionManifest& manifest, const SessionWhere& where) {
-  return std::all_of(where.begin(), where.end(), [&](const auto& one) { return fact_of(manifest, one.first) == one.second; });
+bool is_meant(const trace::SessionManifest& manifest, const SessionWhere& where, const std::vector<std::string>& noted_tags) {
+  return std::all_of(where.begin(), where.end(), [&](const auto& one) {
+    if (one.first == "tag" && std::find(noted_tags.begin(), noted_tags.end(), one.second) != noted_tags.end()) return true;
+    return fact_of(manifest, one.first) == one.second;
+  });
 }
 
 }  // namespace aaco::workflows

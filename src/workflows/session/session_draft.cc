@@ -6,6 +6,7 @@
 #include "hardware/inventory.h"
 #include "hardware/secrets.h"
 #include "hardware/time_sync.h"
+#include "tracelake/session_notes.h"
 #include "workflows/session/metrics_files.h"
 
 namespace aaco::workflows {
@@ -13,6 +14,7 @@ namespace aaco::workflows {
 using core::Json;
 
 core::Result<SessionDraft> SessionDraft::begin(std::string kind, std::string tag, Json request, const Services& services) {
+  if (!tag.empty()) AACO_TRY(tracelake::check_tag(tag));
   const core::SystemClock clock;
   trace::SessionManifest manifest;
   manifest.created_realtime_ns = clock.now_ns(core::ClockId::realtime);

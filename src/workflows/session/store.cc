@@ -69,7 +69,7 @@ core::Result<std::vector<VerifyLine>> verify(const std::string& name, const core
 core::Result<std::string> remove(const std::string& name, const core::Paths& paths) {
   AACO_ASSIGN(std::string path, tracelake::find_session(paths.sessions, name));
   AACO_TRY(tracelake::remove_session(path));
-  remove_notes(core::base_name(path), paths);
+  remove_notes(core::base_name(path), paths.sessions);
   return path;
 }
 

@@ -280,7 +280,7 @@ std::string in_words(std::string_view limit) {
   if (limit == "launch") return "launch-bound";
   if (limit == "none") return "the trace does not tell what limits it";
   if (limit == "warmup") return "limited by warm-up inside the trace (code loaded or compiled at first use)";
-  return "host-bound: GPU starved";
+  return limit == "held" ? "launched work held back on the device" : "host-bound: GPU starved";
 }
 
 // "Limited by copies" inside a sentence.

@@ -23,7 +23,7 @@ using core::Json;
 constexpr double kSecondClass = 0.15;  // probability or share from which the next class is named too
 
 // Shares of a GPU's span, which are no signals of the rules.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kGpuShares = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kGpuShares = {
     {{"gpu.compute_kernels_ratio", "share of the span in kernels limited by the peak rate"},
      {"gpu.memory_kernels_ratio", "share of the span in kernels limited by memory bandwidth"},
      {"gpu.unknown_kernels_ratio", "share of the span in kernels whose limit is unknown"},
@@ -31,6 +31,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kGpuShare
      {"gpu.copy_ratio", "share of the span in exposed copies"},
      {"gpu.launch_ratio", "share of the span during which the device was idle due to late launches"},
      {"gpu.waiting_ratio", "share of the span during which the device was idle for other reasons"},
+     {"gpu.held_ratio", "share of the span during which launched work was held back on the device"},
      {"gpu.warmup_ratio", "share of the span during which the device was idle while code was loaded or compiled"}}};
 
 // A class in words; documents of older versions have its id only.

@@ -1,4 +1,4 @@
-#include "workflows/notes.h"
+#include "tracelake/session_notes.h"
 
 #include <algorithm>
 
@@ -6,25 +6,20 @@
 #include "core/files.h"
 #include "core/strings.h"
 
-namespace aaco::workflows {
+namespace aaco::tracelake {
 namespace {
 
+using core::ErrorCode;
 using core::Json;
 
 constexpr std::int64_t kMaxNotesFile = 256 * 1024;
 
-std::string notes_folder(const std::string& sessions) { return core::join_path(sessions, ".notes"); }
-std::string notes_file(const std::string& id, const std::string& sessions) {
-  return core::join_path(notes_folder(sessions), id + ".json");
+std::string notes_folder(const std::string& root) { return core::join_path(root, ".notes"); }
+std::string notes_file(const std::string& id, const std::string& root) {
+  return core::join_path(notes_folder(root), id + ".json");
 }
 
 bool is_control_character(unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; }
-
-bool is_note_tag(const std::string& tag) {
-  return !tag.empty() && tag.size() <= kMaxTagBytes && std::none_of(tag.begin(), tag.end(), [](unsigned char c) {
-    return c <= 0x20 || c == 0x7f || c == ',' || c == '/' || c == '\\';
-  });
-}
 
 SessionNotes notes_of_file(const std::string& file) {
   SessionNotes notes;
@@ -34,7 +29,7 @@ SessionNotes notes_of_file(const std::string& file) {
   notes.text = (*document)["text"].text();
   notes.changed = (*document)["changed"].text();
   for (const Json& tag : (*document)["tags"].items())
-    if (is_note_tag(std::string(tag.text())) && notes.tags.size() < kMaxNoteTags) notes.tags.emplace_back(tag.text());
+    if (is_tag(std::string(tag.text())) && notes.tags.size() < kMaxNoteTags) notes.tags.emplace_back(tag.text());
   return notes;
 }
 
@@ -46,9 +41,7 @@ core::Status check_notes(SessionNotes& notes) {
     return invalid("the note contains control characters");
   for (std::string& tag : notes.tags) {
     tag = std::string(core::trim(tag));
-    if (!is_note_tag(tag))
-      return invalid("invalid tag '" + tag + "': expected up to " + std::to_string(kMaxTagBytes) +
-                     " characters without spaces, commas and slashes");
+    AACO_TRY(check_tag(tag));
   }
   std::sort(notes.tags.begin(), notes.tags.end());
   notes.tags.erase(std::unique(notes.tags.begin(), notes.tags.end()), notes.tags.end());
@@ -58,31 +51,45 @@ core::Status check_notes(SessionNotes& notes) {
 
 }  // namespace
 
-SessionNotes read_notes(const std::string& id, const core::Paths& paths) { return notes_of_file(notes_file(id, paths.sessions)); }
+bool is_tag(std::string_view tag) {
+  return !tag.empty() && tag.size() <= kMaxTagBytes && std::none_of(tag.begin(), tag.end(), [](unsigned char c) {
+    return c <= 0x20 || c == 0x7f || c == ',' || c == '/' || c == '\\';
+  });
+}
 
-std::map<std::string, SessionNotes> all_notes(const std::string& sessions) {
+core::Status check_tag(const std::string& tag) {
+  if (is_tag(tag)) return {};
+  constexpr std::size_t kShown = 40;
+  return core::fail(ErrorCode::invalid_argument, "invalid tag '" + tag.substr(0, kShown) + (tag.size() > kShown ? "..." : "") +
+                                                     "': expected up to " + std::to_string(kMaxTagBytes) +
+                                                     " characters without spaces, commas and slashes");
+}
+
+SessionNotes read_notes(const std::string& id, const std::string& root) { return notes_of_file(notes_file(id, root)); }
+
+std::map<std::string, SessionNotes> all_notes(const std::string& root) {
   std::map<std::string, SessionNotes> all;
-  for (const std::string& name : core::list_directory(notes_folder(sessions)).value_or(std::vector<std::string>()))
+  for (const std::string& name : core::list_directory(notes_folder(root)).value_or(std::vector<std::string>()))
     if (name.ends_with(".json") && !name.starts_with('.'))
-      all[name.substr(0, name.size() - 5)] = notes_of_file(core::join_path(notes_folder(sessions), name));
+      all[name.substr(0, name.size() - 5)] = notes_of_file(core::join_path(notes_folder(root), name));
   return all;
 }
 
-core::Result<SessionNotes> write_notes(const std::string& id, SessionNotes notes, const core::Paths& paths) {
+core::Result<SessionNotes> write_notes(const std::string& id, SessionNotes notes, const std::string& root) {
   notes.text = std::string(core::trim(notes.text));
   AACO_TRY(check_notes(notes));
   notes.changed = core::iso8601_utc(core::SystemClock().now_ns(core::ClockId::realtime));
   if (notes.empty()) {
-    remove_notes(id, paths);
+    remove_notes(id, root);
     return notes;
   }
-  AACO_TRY(core::make_directories(notes_folder(paths.sessions)));
-  AACO_TRY(core::write_file_atomic(notes_file(id, paths.sessions), to_json(notes).set("session", id).dump() + "\n"));
+  AACO_TRY(core::make_directories(notes_folder(root)));
+  AACO_TRY(core::write_file_atomic(notes_file(id, root), to_json(notes).set("session", id).dump() + "\n"));
   return notes;
 }
 
-void remove_notes(const std::string& id, const core::Paths& paths) {
-  const std::string file = notes_file(id, paths.sessions);
+void remove_notes(const std::string& id, const std::string& root) {
+  const std::string file = notes_file(id, root);
   if (core::exists(file)) (void)core::remove_tree(file);
 }
 
@@ -93,4 +100,4 @@ Json to_json(const SessionNotes& notes) {
                        {"changed", notes.changed.empty() ? Json() : Json(notes.changed)}});
 }
 
-}  // namespace aaco::workflows
+}  // namespace aaco::tracelake

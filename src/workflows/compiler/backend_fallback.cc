@@ -1,0 +1,141 @@
+#include "workflows/compiler/backend_fallback.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analytics/provider_seams.h"
+#include "core/strings.h"
+
+namespace aaco::workflows {
+namespace {
+
+using analytics::compiler::node_name;
+using core::Json;
+
+// What was seen of the nodes that fell to another provider.
+struct Fallen {
+  std::set<std::size_t> nodes;          // of the model
+  std::vector<std::string> split_into;  // operators that the model does not have: parts of a node that was split
+};
+
+// The model's node that a node of the optimised graph was made of, by its name: ONNX Runtime adds to it ("_token_3",
+// "/MatMulAddFusion").
+std::optional<std::size_t> origin_of(const std::map<std::string_view, std::size_t>& by_name, std::string_view name) {
+  for (std::size_t length = name.size(); length > 0; --length) {
+    const bool at_end = length == name.size() || name[length] == '/' || name.substr(length).starts_with("_token_");
+    if (!at_end) continue;
+    if (const auto found = by_name.find(name.substr(0, length)); found != by_name.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+bool all_fell(const Json& runtime) {
+  const auto& counts = runtime["nodes_by_provider"].members();
+  return !counts.empty() &&
+         std::all_of(counts.begin(), counts.end(), [&](const auto& one) { return one.first != runtime["provider"].text(); });
+}
+
+Fallen read_fallen(const graph::Graph& graph, const Json& runtime) {
+  Fallen fallen;
+  std::map<std::string_view, std::size_t> by_name;
+  for (std::size_t node = 0; node < graph.nodes.size(); ++node)
+    if (!graph.nodes[node].name.empty()) by_name[graph.nodes[node].name] = node;
+  if (all_fell(runtime) && runtime["fallback_nodes"].items().empty())
+    for (std::size_t node = 0; node < graph.nodes.size(); ++node)
+      if (graph.nodes[node].op_type != "Constant") fallen.nodes.insert(node);
+  for (const Json& one : runtime["fallback_nodes"].items()) {
+    const std::string op_type(one["op_type"].text());
+    if (const auto origin = origin_of(by_name, one["node"].text()))
+      fallen.nodes.insert(*origin);
+    else if (!analytics::compiler::converts_only(op_type))
+      fallen.split_into.push_back(op_type);
+  }
+  return fallen;
+}
+
+// Nodes on a way from `start`, forwards or backwards, to the first that is not among `fallen`.
+std::optional<std::size_t> nearest_taken(const graph::Graph& graph, const std::vector<std::vector<std::size_t>>& next,
+                                         const std::set<std::size_t>& fallen, std::size_t start) {
+  std::vector<std::size_t> open{start};
+  std::set<std::size_t> seen{start};
+  for (std::size_t at = 0; at < open.size(); ++at)
+    for (const std::size_t node : next[open[at]]) {
+      if (!seen.insert(node).second || graph.nodes[node].op_type == "Constant") continue;
+      if (!fallen.contains(node)) return node;
+      open.push_back(node);
+    }
+  return std::nullopt;
+}
+
+struct Ways {
+  explicit Ways(const graph::Graph& graph) : readers(graph.nodes.size()), makers(graph.nodes.size()) {
+    std::vector<std::optional<std::size_t>> producer(graph.tensors.size());
+    for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+      for (const graph::TensorId id : graph.nodes[node].inputs)
+        if (id.valid() && producer[index_of(id)]) {
+          readers[*producer[index_of(id)]].push_back(node);
+          makers[node].push_back(*producer[index_of(id)]);
+        }
+      for (const graph::TensorId id : graph.nodes[node].outputs)
+        if (id.valid()) producer[index_of(id)] = node;
+    }
+  }
+  std::vector<std::vector<std::size_t>> readers, makers;
+};
+
+}  // namespace
+
+Json fallen_nodes(const graph::Graph& graph, const Json& runtime, const std::optional<graph::BackendSupport>& support,
+                  const analytics::compiler::CompilerRules& rules) {
+  Fallen fallen = read_fallen(graph, runtime);
+  std::map<std::size_t, graph::SupportRefusal> why;
+  for (std::size_t node = 0; support && node < graph.nodes.size(); ++node)
+    if (auto refusal = graph::refusal_of(*support, graph::ElementType::unknown, graph, graph.nodes[node]))
+      why.emplace(node, std::move(*refusal));
+  // Nodes without a name, and such as the runtime splits into smaller ones before it asks the provider.
+  std::vector<std::string> unmatched;
+  for (const std::string& op_type : fallen.split_into) {
+    bool found = false;
+    for (std::size_t node = 0; node < graph.nodes.size(); ++node)
+      if (graph.nodes[node].name.empty() && graph.nodes[node].op_type == op_type)
+        found = fallen.nodes.insert(node).second || found;
+    if (!found) unmatched.push_back(op_type);
+  }
+  std::set<std::size_t> split;
+  for (auto& [node, refusal] : why)
+    if (!unmatched.empty() && !fallen.nodes.contains(node) && refusal.reason == "provider_operator") split.insert(node);
+  for (const std::size_t node : split) {
+    why.at(node).text += "; it was split, and the other provider runs " + core::join(unmatched, ", ");
+    fallen.nodes.insert(node);
+  }
+  const Ways ways(graph);
+  Json out = Json::array();
+  for (const std::size_t node : fallen.nodes) {
+    const auto known = why.find(node);
+    const std::string id = known == why.end() ? "provider_unknown" : known->second.reason;
+    Json row = Json::object({{"reason", id},
+                             {"node", node_name(graph, node)},
+                             {"op_type", graph.nodes[node].qualified_type()},
+                             {"condition", known != why.end() ? known->second.text
+                                                              : "cannot tell which condition " +
+                                                                    graph.nodes[node].qualified_type() + " does not meet"}});
+    if (const auto* reason = rules.find(id)) row.set("title", reason->title).set("remedy", reason->remedy);
+    const auto before = nearest_taken(graph, ways.makers, fallen.nodes, node),
+               behind = nearest_taken(graph, ways.readers, fallen.nodes, node);
+    if (before && behind)
+      row.set("splits", Json::object({{"before", node_name(graph, *before)}, {"behind", node_name(graph, *behind)}}));
+    out.push(std::move(row));
+  }
+  if (split.empty())
+    for (const std::string& op_type : unmatched)
+      out.push(Json::object({{"reason", "provider_unknown"},
+                             {"node", "a node that ONNX Runtime made"},
+                             {"op_type", op_type},
+                             {"condition", "cannot tell which node of the model it comes from"}}));
+  return out;
+}
+
+}  // namespace aaco::workflows
