@@ -39,6 +39,11 @@ struct RequestTimes {
 };
 RequestTimes times_of(const trace::LlmRequestRow& row);
 
+// Chunks of a response's output: content, reasoning, tool_call.
+bool is_output_kind(std::string_view kind);
+
+// What flowed within a window, per second: tokens by when they arrived, of all requests, ended or not; requests by the share of
+// their output that arrived in it, so that a batch that still grows counts what it computes and not only what it has completed.
 struct Rates {
   double requests_per_second = 0, failures_per_second = 0;
   std::optional<double> output_tokens_per_second, prompt_tokens_per_second;
@@ -49,6 +54,7 @@ struct Load {
   std::string name;
   std::int64_t requests = 0, complete = 0;  // without those that the client cancelled (as planned, or as it was stopped)
   std::int64_t cancelled = 0;
+  std::optional<double> cancelled_after_ns;      // from their sending, median
   std::map<std::string, std::int64_t> failures;  // by kind
   std::map<std::string, std::string> examples;   // a message of each kind
   std::int64_t without_output = 0;               // complete, and not one token
@@ -74,7 +80,9 @@ struct Load {
   std::string usage_example;          // how, of the first of them
   std::int64_t retries = 0;           // of all requests
   std::int64_t reconnects = 0;        // sent again as the server closed a kept connection before it answered
-  std::vector<std::string> drifts;    // times that changed from the first to the second half, a sentence each
+  std::vector<std::string> drifts;    // times that changed over the load, a sentence each
+  std::string backlog;                // open loop: that more was due than served; empty: it was not
+  std::string groups;                 // that the requests are of two groups by their TPOT; empty: they are not known to be
   // The whole load: from the first request due to the last end.
   double duration_s = 0;
   Rates rates;
@@ -104,6 +112,9 @@ struct Load {
   };
   std::vector<Send> sends;
 };
+
+// Of the steady state, otherwise of the whole load: what the metrics state.
+inline const Rates& rates_that_count(const Load& load) { return load.steady ? *load.steady : load.rates; }
 
 // Most answers of several chunks were read in one piece: they were held back, by the server or by something before it, until they
 // were whole, or their tokens followed each other faster than reads do. No time per token is known.
@@ -171,14 +182,16 @@ inline constexpr std::int32_t kObservedRank = 1;
 ServerState server_state(std::span<const trace::SystemEventRow> events, const trace::NameTable& names, std::int64_t from_ns,
                          std::int64_t to_ns, std::int32_t machine = 0);
 
-// Gaps between two chunks of a request that are much longer than the usual one, and how often the first token of another request
-// fell into them: a prefill that held up the batch.
+// Gaps between two chunks of a request that are much longer than the usual one, and how often the server computed a prompt of
+// another request within them: a prefill that held up the batch.
 struct PrefillStalls {
-  std::int64_t slow_gaps = 0;
+  std::int64_t slow_gaps = 0, with_prefill = 0;
   double usual_gap_ns = 0, slow_gap_ns = 0;  // medians
   double with_prefill_ratio = 0;             // of the slow gaps
   double others_with_prefill_ratio = 0;      // of all other gaps
   double expected_ratio = 0;                 // of the slow gaps, were prefills independent of them (Poisson, by their length)
+  bool stretched = true;                     // steps that end with a first token are longer than others
+  bool whole_prefill = true;                 // the slow gaps are as long as the prefill of a prompt, not parts of it
 };
 inline constexpr double kSlowGap = 3;  // times the median
 std::optional<PrefillStalls> prefill_stalls(std::span<const trace::LlmRequestRow> requests,
@@ -221,19 +234,42 @@ std::string sentence_of(const Load& load, const Slo& slo);
 std::string partly_judged(const Load& load, const Slo& slo);
 inline constexpr double kBehindSchedule = 0.05;  // of the rate due; a throughput less than that is told beside it
 
+// Failures above this share: the level is none to state as what the server holds, and no knee.
+inline constexpr double kFewFailures = 0.05;
+inline constexpr double kSweepFailures = 0.5;  // and above this one a sweep ends
+inline double failed_share(const Load& load) {
+  return load.requests == 0 ? 0 : static_cast<double>(load.requests - load.complete) / static_cast<double>(load.requests);
+}
+inline bool fails_often(const Load& load) { return failed_share(load) > kFewFailures; }
+
 // Among levels in rising order of load, as indices that are empty where there is none: the last level that keeps the SLO, and the
-// knee. It is the last level before requests queue: the median TTFT is longer than at the lowest level by more than `kQueueShare`
-// of the time that an answer takes; where a quarter of its requests waits so long, the first level before it whose throughput no
-// later one exceeds. Without a queue it is the level after which throughput grows by less than `kKneeGain` of the load's growth
-// (a server that computes all requests at once slows them down instead).
+// knee. Levels that fail often are no candidates. The knee is the last level before requests queue: the median TTFT is longer
+// than at the lowest level by more than `kQueueShare` of the time that an answer takes; where a part of its requests waits so
+// long (waits_at()), the first level before it whose throughput no later one exceeds. Without a queue it is the level after which
+// throughput grows by less than `kKneeGain` of the load's growth (a server that computes all requests at once slows them down
+// instead), otherwise the last level before requests fail often. Throughput is in output tokens where both levels know them.
 inline constexpr double kKneeGain = 0.3;
 inline constexpr double kQueueShare = 0.5;
+inline constexpr double kNoGain = 0.02;       // growth below which throughput no longer grows
+inline constexpr double kWaitingShare = 0.1;  // of the requests of a level, and at least kFewestWaiting: it queues
+inline constexpr std::int64_t kFewestWaiting = 5;
 struct Curve {
   std::optional<std::size_t> knee, last_within_slo;
-  bool queues = false;         // beyond the knee
-  std::size_t flat_steps = 0;  // steps up to the last level in which throughput did not grow
+  bool queues = false;               // beyond the knee
+  bool queues_at_knee = false;       // already, by its own requests or by what the server states
+  std::optional<std::size_t> fails;  // the first level beyond those that hold
+  std::size_t flat_steps = 0;        // steps up to the last level in which throughput grew by less than kKneeGain
+  bool stopped_growing = false;      // at the last level, by kNoGain
 };
-Curve judge_curve(std::span<const Load> loads, const Slo& slo);
+// `server_queued`: of each level, that the server's own metrics state a queue; empty: unknown.
+Curve judge_curve(std::span<const Load> loads, const Slo& slo, const std::vector<bool>& server_queued = {});
+// Requests whose TTFT is longer than the usual one of the lowest level by kQueueShare of the time that an answer takes.
+std::int64_t waiting_requests(const Load& lowest, const Load& load);
+// The level that a headline is about: the last that keeps the SLO, the knee where requests queue beyond it, otherwise the one
+// with the most throughput among those that hold; where none does, the one with the fewest failures.
+std::size_t level_that_counts(std::span<const Load> loads, const Curve& curve);
+// What follows the sentence of that level: "; knee at rate 28/s: beyond it throughput hardly grows". Empty for a single level.
+std::string curve_sentence(std::span<const Load> loads, const Curve& curve, const Slo& slo);
 bool keeps(const Load& load, const Slo& slo);
 // A limited time of most responses of the level is unknown: it neither keeps nor breaks the SLO.
 bool is_unjudged(const Load& load, const Slo& slo);

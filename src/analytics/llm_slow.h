@@ -47,20 +47,24 @@ struct SlowTimes {
   double usual_first_token_ns = 0, usual_gap_ns = 0;
   std::map<std::string_view, std::int64_t> causes;  // of all slow times; "" unexplained
   std::vector<SlowTime> longest;                    // the largest above the usual first
+  std::int64_t pauses = 0;                          // of the whole server
+  std::string paused;                               // a sentence about them, with what it slept in where that was recorded
+  double paused_share = 0;                          // slow times that are theirs, per request
 };
 
-// "client", "throttled", "cpu_wait", "io_wait", "kv_cache", "clock", "prefill", "queue": the first of these that covers kExplains
-// of a slow time. Durations are taken from scheduler events where there are any, otherwise from samples.
+// "client", "throttled", "cpu_wait", "io_wait", "clock", "kv_cache", "pause", "prefill", "queue", "machine": the first of these
+// that covers kExplains of a slow time. "client": bytes that had arrived were read so much later. "machine": the client's loop
+// stood still as long, but what came after that was read in time. Durations are taken from scheduler events where there are any,
+// otherwise from samples.
 std::string_view text_of_cause(std::string_view id);
 
 class SlowTokens {
  public:
   SlowTokens(const BesideLoad& beside, const trace::NameTable& names);
   ~SlowTokens();
-  // Of the measured requests of a level. `usual_first_token_ns`: of an unloaded server; empty: the median of this level.
+  // Of the measured requests of a level, whose medians are the usual times.
   [[nodiscard]] SlowTimes find(std::span<const trace::LlmRequestRow> requests, std::span<const trace::LlmChunkRow> chunks,
-                               const trace::NameTable& names, std::string_view load,
-                               const std::optional<double>& usual_first_token_ns) const;
+                               const trace::NameTable& names, std::string_view load) const;
 
  private:
   struct Recorded;
@@ -68,7 +72,8 @@ class SlowTokens {
 };
 
 core::Json to_json(const SlowTimes& times);
-// "12 of 340 first tokens and 31 of 4,012 gaps ... : wait for a CPU at the server (30), unexplained (13)"; empty: none.
+// "12 of 340 first tokens and 31 of 4,012 gaps between chunks ... : wait for a CPU at the server (30), unexplained (13)"; empty:
+// none.
 std::string sentence_of(const SlowTimes& times);
 
 }  // namespace aaco::analytics::llm

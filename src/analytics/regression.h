@@ -100,7 +100,7 @@ inline constexpr std::string_view kMedianLatency = "latency.p50_ns", kMeanLatenc
 // only count after Holm correction.
 std::vector<MetricResult> compare(const std::vector<MetricInput>& metrics, const Options& options);
 
-// none, minor, major (from twice the threshold), critical (from four times): of a regression only.
+// none, minor, major (from twice the threshold, and 10 %), critical (from four times, and 20 %): of a regression only.
 std::string_view severity_of(const MetricResult& result);
 // 0..1: share of the confidence distribution that agrees with the verdict; if inconclusive, the share of the most likely
 // answer.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +56,12 @@ struct ChunkRecord {
   std::uint32_t bytes = 0;
   std::uint32_t usage_tokens = 0;  // output tokens so far by continuous usage; 0: not stated
   ChunkKind kind = ChunkKind::other;
+  std::uint16_t read_lag_10us = kReadLagUnknown;  // its bytes waited in the kernel for so many 10 us until they were read
+  static constexpr std::uint16_t kReadLagUnknown = 0xffff;  // the kernel did not tell; the one below: or longer
+  void set_read_lag(std::int64_t ns) {
+    read_lag_10us = static_cast<std::uint16_t>(std::min<std::int64_t>((ns + 5'000) / 10'000, kReadLagUnknown - 1));
+  }
+  [[nodiscard]] std::int64_t read_lag_ns() const { return 10'000 * std::int64_t{read_lag_10us}; }
 };
 
 // An event that the client reads and parses for this long may move a result (analytics::llm::kLagFloorNs).

@@ -53,6 +53,12 @@ void write_chunks(const StageOutcome& stage, std::int64_t first_request, trace::
       row.tokens = std::max<std::int64_t>(0, chunk.usage_tokens - so_far.tokens);
       so_far.tokens = chunk.usage_tokens;
     }
+    if (chunk.read_lag_10us != ChunkRecord::kReadLagUnknown && chunk.read_lag_ns() >= kLongEventNs) {
+      trace::SystemEventRow late{.time_ns = chunk.time_ns, .metric = sink.name("client.chunk_read_lag_ns")};
+      late.entity = sink.name("client");
+      late.value = static_cast<double>(chunk.read_lag_ns());
+      sink.add(late);
+    }
     sink.add(row);
   });
 }

@@ -119,7 +119,10 @@ void add_ab(CLI::App& app, Context& context) {
       "ab", "Measure two configurations, interleaved, until it is clear which is faster: aaco ab -- A... -- B...");
   auto options = std::make_shared<AbOptions>();
   auto& request = options->request;
-  verb->add_option("--duration", options->duration, "Maximum time per side, including loading")
+  verb->add_option(
+          "--duration", options->duration,
+          "Maximum time per side, including loading; servers: blocks of both sides are started until twice this time has passed, "
+          "which takes a little longer")
       ->type_name("TIME")
       ->capture_default_str();
   verb->add_option("-n,--iterations", request.iterations, "Maximum number of iterations per side")->check(positive_count());

@@ -114,7 +114,10 @@ std::string sentence_of(const Anomalies& group) {
 void print_load(const Context& context, const workflows::Explanation& explanation) {
   context.print("Load: " + explanation.load + ".\n");
   for (const std::string& cause : explanation.causes) context.print("  " + cause + "\n");
-  if (explanation.causes.empty()) context.print("  no cause found: neither the client nor the server's CPU was short\n");
+  if (explanation.causes.empty())
+    context.print(explanation.slow_tokens.empty()
+                      ? "  nothing that was recorded beside the load stands out\n"
+                      : "  nothing stands out for the load as a whole; what single tokens waited for follows\n");
   if (!explanation.observed.empty()) context.print("Joined with " + explanation.observed + "\n");
   if (!explanation.slow_tokens.empty()) context.print("Slow tokens\n");
   for (const std::string& level : explanation.slow_tokens) context.print("  " + level + "\n");

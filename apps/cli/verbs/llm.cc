@@ -128,7 +128,10 @@ void add_load_options(CLI::App& verb, LlmOptions& options) {
                   "Requests before the measurement (default: as many as are open at once, at most 16)")
       ->check(whole_number(0, kMaxCount))
       ->type_name("N");
-  verb.add_flag("--sweep", request.until_limit, "Stop once requests queue, throughput no longer grows or the SLO is broken");
+  verb.add_flag("--sweep", request.until_limit,
+                "Stop once requests queue, most of them fail, throughput stops growing (by less than 2 %, or in 3 levels by "
+                "little) or the SLO "
+                "is broken");
 }
 
 void add_prompt_options(CLI::App& verb, LlmOptions& options) {
@@ -141,7 +144,8 @@ void add_prompt_options(CLI::App& verb, LlmOptions& options) {
       ->type_name("LENGTH");
   verb.add_option("--prompts", request.prompts, "Prompts from a file: JSONL with \"prompt\", or ShareGPT JSON")
       ->type_name("FILE");
-  verb.add_option("--shared-prefix", request.shared_prefix_tokens, "Tokens at the start of every prompt that are the same")
+  verb.add_option("--shared-prefix", request.shared_prefix_tokens,
+                  "Tokens at the start of every prompt that are the same, in addition to --prompt-tokens")
       ->check(whole_number(0, kMaxCount))
       ->type_name("N");
   verb.add_option("--turns", request.turns, "Turns of each conversation: a request repeats what was said before (chat API)")
@@ -181,7 +185,9 @@ void add_request_options(CLI::App& verb, LlmOptions& options) {
       ->capture_default_str()
       ->check(whole_number(0, 100))
       ->type_name("N");
-  verb.add_option("--cancel-after", options.cancel_after, "Cancel each request this long after it was sent")->type_name("TIME");
+  verb.add_option("--cancel-after", options.cancel_after,
+                  "Cancel each request this long after it was sent (the report says when it was)")
+      ->type_name("TIME");
   verb.add_option("--api-key-file", request.api_key_file, "File with the API key (otherwise AACO_API_KEY); never stored")
       ->type_name("FILE");
   verb.add_option("--header", request.headers, "Additional header 'Name: value'; the value is never stored")->type_name("HEADER");

@@ -63,6 +63,22 @@ std::size_t end_of_shift(const std::vector<double>& values, const stats::ChangeP
   return until;
 }
 
+// A metric's value in the unit that the end of its name says.
+std::string quantity(std::string_view metric, double value) {
+  if (metric.ends_with("_ns")) return core::format_duration(value);
+  if (metric.ends_with("_bytes")) return core::format_bytes(value);
+  if (metric.ends_with("_ratio")) return core::format_percent(value);
+  if (metric.ends_with("_per_second")) return fmt::format("{:.4g}/s", value);
+  return fmt::format("{:.4g}", value);
+}
+
+// Most of the values are of the level: otherwise they are slow ones among usual ones, which spikes tell.
+bool is_level(std::span<const double> values, double level) {
+  constexpr double kNear = 0.25, kMost = 0.6;
+  const auto near = std::count_if(values.begin(), values.end(), [&](double one) { return std::abs(one / level - 1) <= kNear; });
+  return static_cast<double>(near) >= kMost * static_cast<double>(values.size());
+}
+
 // A shift that does not last to the end is said from where to where; the change back is not another one.
 void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vector<double>& values, const Normal& normal,
                       std::string_view unit, std::vector<Anomaly>& out) {
@@ -79,12 +95,16 @@ void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vect
     const std::size_t end = end_of_shift(values, change, from, until);
     const auto &first = rows[from], &last = rows[std::max(end, from + 1) - 1];
     const bool lasts = end == values.size();
-    const std::string what =
-        fmt::format("{} instead of {}", core::format_duration(change.after), core::format_duration(change.before));
+    // The level is a mean, which none of two groups took.
+    const double after = stats::median({values.begin() + static_cast<std::ptrdiff_t>(from),
+                                        values.begin() + static_cast<std::ptrdiff_t>(std::max(end, from + 1))});
+    if (std::abs(after / change.before - 1) < kLevelRatio) continue;
+    if (end < values.size() && !is_level(std::span(values).subspan(from, std::max(end, from + 1) - from), after)) continue;
+    const std::string what = fmt::format("{} instead of {}", core::format_duration(after), core::format_duration(change.before));
     out.push_back(
         {Kind::level_shift,
          lasts ? fmt::format("{} {}", unit, first.iteration) : fmt::format("{}s {} to {}", unit, first.iteration, last.iteration),
-         change.after, change.before, (change.after - change.before) / normal.deviation, first.start_ns,
+         after, change.before, (after - change.before) / normal.deviation, first.start_ns,
          lasts ? first.start_ns : last.start_ns + last.duration_ns,
          lasts ? fmt::format("since {} {}, {}s take {}", unit, first.iteration, noun, what)
                : fmt::format("from {} {} to {}, {}s took {}", unit, first.iteration, last.iteration, noun, what)});
@@ -276,8 +296,8 @@ std::optional<Anomaly> of_session(std::string_view metric, double value, std::sp
                  deviations_of(value, normal),
                  0,
                  0,
-                 fmt::format("{} is {:.4g}; the median was {:.4g} in the {} earlier comparable sessions", metric, value,
-                             normal.median, earlier.size())};
+                 fmt::format("{} is {}; the median was {} in the {} earlier comparable sessions", metric, quantity(metric, value),
+                             quantity(metric, normal.median), earlier.size())};
 }
 
 void join_causes(std::vector<Anomaly>& spikes, std::span<const Anomaly> counters) {

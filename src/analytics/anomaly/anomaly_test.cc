@@ -65,6 +65,12 @@ TEST(Iterations, AStallIsNotAShiftToTheEnd) {
   for (std::size_t i = 84; i < 101; ++i) rows[i].duration_ns += 73 * 1000 - static_cast<std::int64_t>(i - 84) * 4000;
   for (const Anomaly& one : of_iterations(rows, {}, "request")) EXPECT_EQ(one.text.find("since"), std::string::npos) << one.text;
 }
+// Four slow requests of one pause among usual ones: no request took the mean of both.
+TEST(Iterations, AFewSlowRequestsAreNotALevel) {
+  auto rows = series(240, 10);
+  for (const std::size_t i : {100U, 101U, 104U, 105U}) rows[i].duration_ns += 500;
+  for (const Anomaly& one : of_iterations(rows, {}, "request")) EXPECT_EQ(one.kind, Kind::spike) << one.text;
+}
 TEST(Iterations, TwoShiftsThatLastAreBothTold) {
   auto rows = series(300);
   for (std::size_t i = 100; i < rows.size(); ++i) rows[i].duration_ns += i < 200 ? 300 : 900;

@@ -47,6 +47,7 @@ TEST(Curve, KneeIsTheFirstLevelWithTheHighestThroughput) {
   std::vector<double> times(300, 12 * kMs);
   std::fill(times.begin(), times.begin() + 90, 156 * kMs);
   loads[3].ttft = stats::summarize(times);
+  loads[3].ttft_values = times;
   const Curve curve = judge_curve(loads, {});
   EXPECT_TRUE(curve.queues);
   EXPECT_EQ(curve.knee, 2U);

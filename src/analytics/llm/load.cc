@@ -1,9 +1,11 @@
 #include <algorithm>
-#include <limits>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analytics/llm.h"
 #include "analytics/llm/drift.h"
+#include "analytics/llm/rates.h"
+#include "stats/robust.h"
 
 namespace aaco::analytics::llm {
 namespace {
@@ -13,12 +15,11 @@ constexpr std::size_t kMaxGapValues = 10'000;  // of Load::gap_values
 
 double span(std::int64_t from, std::int64_t to) { return static_cast<double>(to - from); }
 
-bool is_output(std::string_view kind) { return kind == "content" || kind == "reasoning" || kind == "tool_call"; }
-
 // What the chunks of a level say, by request.
 struct Gaps {
   std::vector<double> between_chunks, between_tokens;
-  std::unordered_map<std::int64_t, double> longest;  // by request
+  std::unordered_map<std::int64_t, double> longest;  // by request, of a token's share where that is known
+  std::unordered_set<std::int64_t> several;          // requests with chunks of several tokens, or of an unknown number
   std::int64_t tokens = 0, chunks = 0;
   bool tokens_known = true;
 };
@@ -28,10 +29,10 @@ Gaps gaps_of(const std::unordered_map<std::int64_t, const trace::LlmRequestRow*>
   Gaps gaps;
   std::unordered_map<std::int64_t, std::int64_t> last, counted;  // counted: chunks with a count of their tokens
   for (const trace::LlmChunkRow& chunk : chunks)
-    if (chunk.tokens && is_output(names.text(chunk.kind))) ++counted[chunk.request];
+    if (chunk.tokens && is_output_kind(names.text(chunk.kind))) ++counted[chunk.request];
   for (const trace::LlmChunkRow& chunk : chunks) {
     const auto request = complete.find(chunk.request);
-    if (request == complete.end() || !is_output(names.text(chunk.kind))) continue;
+    if (request == complete.end() || !is_output_kind(names.text(chunk.kind))) continue;
     const auto& row = *request->second;
     const bool one_each = row.output_tokens && *row.output_tokens == row.content_chunks;
     // A count in some chunks only includes the tokens of those before it.
@@ -45,7 +46,8 @@ Gaps gaps_of(const std::unordered_map<std::int64_t, const trace::LlmRequestRow*>
       before->second = chunk.time_ns;
       gaps.between_chunks.push_back(gap);
       double& longest = gaps.longest[chunk.request];
-      longest = std::max(longest, gap);
+      longest = std::max(longest, gap / static_cast<double>(std::max<std::int64_t>(1, tokens)));
+      if (tokens == 0 && row.output_tokens) gaps.several.insert(chunk.request);
       for (std::int64_t i = 0; i < tokens; ++i) gaps.between_tokens.push_back(gap / static_cast<double>(tokens));
     }
   }
@@ -59,53 +61,6 @@ std::vector<double> some_of(std::span<const double> values) {
   for (std::size_t i = 0; i < values.size(); i += step) some.push_back(values[i]);
   std::sort(some.begin(), some.end());
   return some;
-}
-
-struct Window {
-  std::int64_t from = 0, to = 0;
-  [[nodiscard]] double seconds() const { return span(from, to) * 1e-9; }
-};
-
-// The time of a usual response that did not wait for others: the shortest of the complete ones with at least the median number of
-// chunks, from their sending. A quantile above that includes waiting in a queue that grows from the first request on.
-double own_time_ns(std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names) {
-  const auto counts = [&](const trace::LlmRequestRow& row) { return names.text(row.outcome) == "ok" && row.sent_ns; };
-  std::vector<std::int64_t> chunks;
-  for (const auto& row : requests)
-    if (counts(row)) chunks.push_back(row.content_chunks);
-  if (chunks.empty()) return 0;
-  const auto middle = chunks.begin() + static_cast<std::ptrdiff_t>(chunks.size() / 2);
-  std::nth_element(chunks.begin(), middle, chunks.end());
-  double shortest = std::numeric_limits<double>::max();
-  for (const auto& row : requests)
-    if (counts(row) && row.content_chunks >= *middle) shortest = std::min(shortest, span(*row.sent_ns, row.end_ns));
-  return shortest;
-}
-
-// Per second of the window, each request by the share of its last `own_ns` that lies within it. Ends alone, which come in bursts
-// where requests run in step, would be counted over one burst less or more; with all of their time, requests that wait in a
-// growing queue would count before they are served.
-Rates rates_of(std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window window, double own_ns,
-               bool tokens_known) {
-  double complete = 0, failed = 0, output = 0, prompt = 0;
-  bool prompts_known = true;
-  for (const auto& row : requests) {
-    const std::int64_t begin = std::max(row.scheduled_ns, row.end_ns - static_cast<std::int64_t>(own_ns));
-    const std::int64_t from = std::max(begin, window.from), to = std::min(row.end_ns, window.to);
-    if (to < from || names.text(row.outcome) == "cancelled") continue;
-    const double share = row.end_ns > begin ? span(from, to) / span(begin, row.end_ns) : 1;
-    const bool ok = names.text(row.outcome) == "ok";
-    (ok ? complete : failed) += share;
-    if (!ok) continue;
-    output += share * static_cast<double>(row.output_tokens.value_or(0));
-    prompts_known = prompts_known && row.prompt_tokens.has_value();
-    prompt += share * static_cast<double>(row.prompt_tokens.value_or(0));
-  }
-  const double seconds = std::max(1e-9, window.seconds());
-  Rates rates{.requests_per_second = complete / seconds, .failures_per_second = failed / seconds};
-  if (tokens_known) rates.output_tokens_per_second = output / seconds;
-  if (prompts_known && complete > 0) rates.prompt_tokens_per_second = prompt / seconds;
-  return rates;
 }
 
 enum class Kept { no, yes, unknown };
@@ -128,6 +83,9 @@ void judge(const trace::LlmRequestRow& row, const RequestTimes& times, const Gap
   TokenTime tpot{times.tpot_ns, one_token}, itl{{}, one_token};
   const auto longest = gaps.longest.find(row.request);
   if (longest != gaps.longest.end() && row.first_token_ns != row.last_token_ns) itl.value = longest->second;
+  // A gap between chunks of several tokens bounds the gap between two of them from above only.
+  if (itl.value && gaps.several.contains(row.request) && slo.itl_ns && *itl.value > static_cast<double>(*slo.itl_ns))
+    itl.value.reset();
   load.tpot_unknown += !tpot.value && !one_token && !without_output ? 1 : 0;
   load.itl_unknown += !itl.value && !one_token && !without_output ? 1 : 0;
   if (slo.empty()) return;
@@ -146,19 +104,17 @@ void judge(const trace::LlmRequestRow& row, const RequestTimes& times, const Gap
 
 void add_shares(Load& load) {
   if (2 * load.judged < load.complete) return;
-  const Rates& rates = load.steady ? *load.steady : load.rates;
+  const Rates& rates = rates_that_count(load);
   load.goodput_per_second =
       rates.requests_per_second * static_cast<double>(load.good) / static_cast<double>(std::max<std::int64_t>(1, load.judged));
   load.judged += load.requests - load.complete;
   load.good_ratio = static_cast<double>(load.good) / static_cast<double>(std::max<std::int64_t>(1, load.judged));
 }
 
-void add_steady(Load& load, std::span<const trace::LlmRequestRow> requests, const trace::NameTable& names, Window whole,
-                double own_ns, std::int64_t first_end, std::int64_t last_due) {
-  const Window steady{first_end, last_due};
+void add_steady(Load& load, const Flow& flow, Window whole, Window steady) {
   if (steady.to <= steady.from || steady.seconds() < kSteadyShare * whole.seconds()) return;
   load.steady_s = steady.seconds();
-  load.steady = rates_of(requests, names, steady, own_ns, load.tokens_unknown == 0);
+  load.steady = flow.over(steady);
 }
 
 struct Series {
@@ -177,6 +133,8 @@ struct Series {
 };
 
 }  // namespace
+
+bool is_output_kind(std::string_view kind) { return kind == "content" || kind == "reasoning" || kind == "tool_call"; }
 
 bool is_buffered(const Load& load) {
   return load.at_once >= kFewestBuffered &&
@@ -209,6 +167,7 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   Window whole{requests.front().scheduled_ns, requests.front().end_ns};
   std::int64_t first_end = INT64_MAX, last_due = INT64_MIN, tokens = 0, token_chunks = 0;
   double open_ns = 0;
+  std::vector<double> cancelled_after;
   std::int64_t all_chunks = 0, asked = 0;
   for (const auto& row : requests) {
     whole = {std::min(whole.from, row.scheduled_ns), std::max(whole.to, row.end_ns)};
@@ -221,6 +180,7 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
     const std::string outcome(names.text(row.outcome));
     if (outcome == "cancelled") {
       ++load.cancelled;
+      if (row.sent_ns) cancelled_after.push_back(span(*row.sent_ns, row.end_ns));
       continue;
     }
     if (outcome != "ok") {
@@ -244,6 +204,7 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
       load.usage_example = names.text(row.detail);
   }
   load.complete = static_cast<std::int64_t>(complete.size());
+  if (!cancelled_after.empty()) load.cancelled_after_ns = stats::median(cancelled_after);
   load.requests -= load.cancelled;
   load.availability_ratio = static_cast<double>(load.complete) / static_cast<double>(std::max<std::int64_t>(1, load.requests));
   if (token_chunks > 0) load.tokens_per_chunk = static_cast<double>(tokens) / static_cast<double>(token_chunks);
@@ -266,6 +227,8 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
       load.ttft_of_open_connections.push_back(*times.ttft_ns);
   }
   load.drifts = drifts_of(requests, names);
+  load.backlog = backlog_of(requests, names);
+  if (!is_buffered(load)) load.groups = groups_of(requests, names);
   load.ttft = stats::summarize(series.ttft);
   load.ttft_values = series.ttft;
   std::sort(load.ttft_values.begin(), load.ttft_values.end());
@@ -279,11 +242,11 @@ Load measure_load(std::span<const trace::LlmRequestRow> requests, std::span<cons
   load.itl_known = gaps.tokens_known && !gaps.between_tokens.empty() && !is_buffered(load);
   if (load.itl_known) load.itl = stats::summarize(gaps.between_tokens);
   load.duration_s = whole.seconds();
-  const double own_ns = own_time_ns(requests, names);
-  load.rates = rates_of(requests, names, whole, own_ns, load.tokens_unknown == 0);
+  const Flow flow(requests, chunks, names, load.tokens_unknown == 0, load.tokens_per_chunk);
+  load.rates = flow.over(whole);
   const std::int64_t ramp_end = ramp_ns > 0 ? whole.from + ramp_ns : whole.from;
   for (const auto& row : requests) load.in_ramp += row.scheduled_ns < ramp_end ? 1 : 0;
-  if (load.complete > 0) add_steady(load, requests, names, whole, own_ns, std::max(first_end, ramp_end), last_due);
+  if (load.complete > 0) add_steady(load, flow, whole, {std::max(first_end, ramp_end), last_due});
   const bool after_ramp = load.steady && load.in_ramp > 0;
   const std::int64_t due = load.requests + load.cancelled - (after_ramp ? load.in_ramp : 1),
                      due_from = after_ramp ? ramp_end : whole.from;

@@ -43,52 +43,6 @@ void add(trace::Metrics& metrics, std::string id, const std::optional<double>& v
   if (value) metrics.push_back({std::move(id), *value, std::move(unit), {}, {}});
 }
 
-// An open loop ("rate 10/s") loads by its rate: beyond the server's capacity the open requests grow without a higher load.
-double load_ratio(const Load& before, const Load& after) {
-  const bool open_loop = after.name.starts_with("rate ") && before.offered_per_second > 0;
-  return open_loop ? after.offered_per_second / before.offered_per_second : after.mean_open / std::max(1e-9, before.mean_open);
-}
-
-// Throughput grew by at least kKneeGain of what the load grew.
-bool still_grows(const Load& before, const Load& after) {
-  const double load_growth = load_ratio(before, after) - 1;
-  const double growth = after.rates.requests_per_second / std::max(1e-9, before.rates.requests_per_second) - 1;
-  return growth >= kKneeGain * load_growth;
-}
-
-// The time that an answer takes once its work has begun, of the two levels the longer; both have the medians.
-double answer_ns(const Load& lowest, const Load& load) {
-  return std::max(lowest.e2el.p50->value, load.e2el.p50->value - load.ttft.p50->value);
-}
-
-// Requests wait for others before their own work begins: the median TTFT is above that of the lowest level by kQueueShare of the
-// time that an answer takes, and the intervals are apart.
-bool queues(const Load& lowest, const Load& load) {
-  if (!lowest.ttft.p50 || !load.ttft.p50 || !lowest.e2el.p50 || !load.e2el.p50) return false;
-  const stats::Quantile &before = *lowest.ttft.p50, &now = *load.ttft.p50;
-  return now.value - before.value > kQueueShare * answer_ns(lowest, load) &&
-         (!before.ci95 || !now.ci95 || now.ci95->low > before.ci95->high);
-}
-
-// A quarter of the requests does, which the median does not show.
-bool quarter_queues(const Load& lowest, const Load& load) {
-  if (!lowest.ttft.p50 || !load.ttft.p50 || !load.ttft.q3 || !lowest.e2el.p50 || !load.e2el.p50) return false;
-  return *load.ttft.q3 - lowest.ttft.p50->value > kQueueShare * answer_ns(lowest, load);
-}
-
-// Whether a later level has a higher throughput than `at`, beyond the interval of its mean latency (throughput is the open
-// requests over it), but at most kSameThroughput.
-bool is_exceeded(std::span<const Load> loads, std::size_t at) {
-  constexpr double kMinThroughput = 0.01, kSameThroughput = 0.05;  // relative
-  const Load& load = loads[at];
-  double interval = 0;
-  if (load.e2el.mean && load.e2el.mean_ci95 && *load.e2el.mean > 0)
-    interval = (load.e2el.mean_ci95->high - load.e2el.mean_ci95->low) / 2 / *load.e2el.mean;
-  const double most = load.rates.requests_per_second * (1 + std::clamp(interval, kMinThroughput, kSameThroughput));
-  return std::any_of(loads.begin() + static_cast<std::ptrdiff_t>(at) + 1, loads.end(),
-                     [&](const Load& later) { return later.rates.requests_per_second > most; });
-}
-
 }  // namespace
 
 trace::Metrics metrics_of(const Load& load, const OwnLimit& client) {
@@ -104,7 +58,7 @@ trace::Metrics metrics_of(const Load& load, const OwnLimit& client) {
   add_summary(metrics, "e2el", load.e2el);
   add_summary(metrics, "e2el_sent", load.e2el_sent);
   add_summary(metrics, "client_queue", load.client_queue);
-  const Rates& rates = load.steady ? *load.steady : load.rates;
+  const Rates& rates = rates_that_count(load);
   add(metrics, "llm.requests_per_second", rates.requests_per_second, "1/s");
   add(metrics, "llm.output_tokens_per_second", rates.output_tokens_per_second, "1/s");
   add(metrics, "llm.prompt_tokens_per_second", rates.prompt_tokens_per_second, "1/s");
@@ -155,33 +109,15 @@ std::string partly_judged(const Load& load, const Slo& slo) {
                      load.requests - load.judged);
 }
 
-Curve judge_curve(std::span<const Load> loads, const Slo& slo) {
-  Curve curve;
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    if (!slo.empty() && keeps(loads[i], slo)) curve.last_within_slo = i;
-    if (i == 0) continue;
-    const bool grows = still_grows(loads[i - 1], loads[i]);
-    curve.flat_steps = grows ? 0 : curve.flat_steps + 1;
-    if (!curve.queues && queues(loads.front(), loads[i])) {
-      curve.knee = i - 1;
-      curve.queues = true;
-    }
-    if (!curve.knee && !grows) curve.knee = i - 1;
-  }
-  // Where requests wait already and a lower level has the throughput, that one is the knee. One processor that all requests share
-  // has its throughput from the start, and nobody waits until the slots are taken.
-  while (curve.queues && *curve.knee > 0 && quarter_queues(loads.front(), loads[*curve.knee]) &&
-         !is_exceeded(loads, *curve.knee - 1))
-    --*curve.knee;
-  return curve;
-}
-
 std::string sentence_of(const Load& load, const Slo& slo) {
   if (load.requests == 0 && load.cancelled == 0) return "no request was sent";
   if (load.requests == 0) return fmt::format("all {} requests were cancelled", load.cancelled);
   if (load.complete == 0) return fmt::format("all {} requests failed", load.requests);
-  const Rates& rates = load.steady ? *load.steady : load.rates;
-  std::string text = fmt::format("{} requests/s", rate_text(rates.requests_per_second));
+  const Rates& rates = rates_that_count(load);
+  const std::int64_t failed = load.requests - load.complete;
+  std::string text;
+  if (fails_often(load)) text = fmt::format("{} of {} requests failed; those that did not: ", failed, load.requests);
+  text += fmt::format("{} requests/s", rate_text(rates.requests_per_second));
   const bool open_loop = !load.name.starts_with("concurrency ");
   if (open_loop && rates.requests_per_second < (1 - kBehindSchedule) * load.offered_per_second)
     text += fmt::format(" of {} due", rate_text(load.offered_per_second));
@@ -194,8 +130,7 @@ std::string sentence_of(const Load& load, const Slo& slo) {
     text += "; " + partly;
   else if (load.good_ratio)
     text += fmt::format("; {} of requests within {}", core::format_percent(*load.good_ratio), to_string(slo));
-  if (load.complete < load.requests)
-    text += fmt::format("; {} of {} requests failed", load.requests - load.complete, load.requests);
+  if (failed > 0 && !fails_often(load)) text += fmt::format("; {} of {} requests failed", failed, load.requests);
   return text;
 }
 

@@ -69,14 +69,18 @@ double Windows::largest(std::int64_t from_ns, std::int64_t to_ns) const {
 
 RecordedBeside::RecordedBeside(const BesideLoad& beside, const trace::NameTable& names) : clock_error_ns(beside.clock_error_ns) {
   Windows sampled_wait;
-  Readings waits(sampled_wait), quota(throttled), queue(queued), late(client_late), late_reads(client_late);
+  Readings waits(sampled_wait), quota(throttled), queue(queued), late(client_lag), late_reads(client_read);
   std::optional<std::pair<std::int64_t, double>> evicted;
   bool gauge_read = false;
   double waiting = 0;
   for (const auto& row : beside.events) {
     const std::string_view metric = names.text(row.metric);
     if (metric == "client.loop_lag_ns") late.add(row.time_ns, row.value);
-    if (metric == "client.read_lag_ns") late_reads.add(row.time_ns, row.value);
+    if (metric == "client.read_lag_ns") {
+      late_reads.add(row.time_ns, row.value);
+      reads_known = true;
+    }
+    if (metric == "client.chunk_read_lag_ns") late_chunks[row.time_ns] = std::max(late_chunks[row.time_ns], row.value);
     if (metric == "server.waiting_requests") {
       queue.add(row.time_ns, row.value >= 1 ? 1 : 0);
       gauge_read = true;
@@ -104,9 +108,23 @@ RecordedBeside::RecordedBeside(const BesideLoad& beside, const trace::NameTable&
     if (kind == "run_queue") cpu_wait.add(row.time_ns, row.time_ns + row.duration_ns, 1);
     if (kind == "off_cpu" && names.text(row.detail) == "disk_sleep") io_wait.add(row.time_ns, row.time_ns + row.duration_ns, 1);
   }
+  for (const auto& row : beside.sched)
+    if (row.rank == beside.machine && names.text(row.kind) == "off_cpu" && names.text(row.detail) == "sleep")
+      sleeps.push_back({row.time_ns, row.time_ns + row.duration_ns, names.text(row.call)});
+  std::sort(sleeps.begin(), sleeps.end(), [](const auto& a, const auto& b) { return a.from_ns < b.from_ns; });
   cpu_wait.unite();
   io_wait.unite();
   if (cpu_wait.empty()) cpu_wait = std::move(sampled_wait);  // nobody watched the scheduler
+}
+
+// A client that does not name its late chunks, of an older version, has the longest of each window only.
+std::optional<double> RecordedBeside::read_lag_ns(std::int64_t time_ns) const {
+  if (!reads_known) return std::nullopt;
+  if (!late_chunks.empty()) {
+    const auto late = late_chunks.find(time_ns);
+    return late == late_chunks.end() ? 0 : late->second;
+  }
+  return client_read.largest(time_ns, time_ns + 1);
 }
 
 }  // namespace aaco::analytics::llm

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "analytics/llm_slow.h"
@@ -32,13 +35,25 @@ class Windows {
 inline constexpr std::int64_t kClientWindowNs = 20'000'000;  // of the client's own samples
 inline constexpr std::int64_t kMaxWindowNs = 1'000'000'000;  // a sample says nothing about more than this before it
 
+// A thread of the server slept.
+struct ServerSleep {
+  std::int64_t from_ns = 0, to_ns = 0;
+  std::string_view call;  // system call; empty: unknown
+};
+
 // The rows of a BesideLoad by what they say.
 struct RecordedBeside {
   RecordedBeside(const BesideLoad& beside, const trace::NameTable& names);
-  Windows client_late;  // ns by which the client's loop was late, or without a CPU
+  Windows client_lag;                          // ns by which the client's loop was late
+  Windows client_read;                         // the longest of its reads in a window
+  std::map<std::int64_t, double> late_chunks;  // by when they were read, how long their bytes had waited: of the late ones
+  // Of the chunk that was read then; empty: the kernel did not tell.
+  [[nodiscard]] std::optional<double> read_lag_ns(std::int64_t time_ns) const;
   Windows throttled, cpu_wait, io_wait;
   Windows low_clock, evictions, queued;  // value 1 where it was so
   std::int64_t clock_error_ns = 0;
+  std::vector<ServerSleep> sleeps;  // of the server's threads, in order of their begin
+  bool reads_known = false;
   bool never_queued = false;  // the server's gauge of waiting requests was read, and was never above 0
 };
 

@@ -59,8 +59,8 @@ void add_own_causes(const ServerState& server, std::vector<ServerCause>& causes)
     text = fmt::format("the KV cache was at least {} full in {} of {} readings", core::format_percent(kKvCacheFull),
                        core::format_percent(*server.kv_cache_full_share), server.readings);
   if (evicted)
-    text += fmt::format("{}the server evicted {} requests from its KV cache and computed them again", text.empty() ? "" : "; ",
-                        count_text(*server.preemptions));
+    text += fmt::format("{}the server evicted requests from its KV cache {} times and computed them again",
+                        text.empty() ? "" : "; ", count_text(*server.preemptions));
   causes.push_back({"kv_cache", std::move(text), "give the KV cache more memory, or limit the requests in a batch"});
 }
 
@@ -121,11 +121,14 @@ std::vector<ServerCause> server_causes(const ServerState& server, const std::opt
   if (stalls && stalls_tokens(*stalls) && is_beyond_client(*stalls, client))
     causes.push_back(
         {"prefill",
-         fmt::format("the prefill of other requests stalled tokens: {} gaps of {} (usual {}), {} of them with the first "
-                     "token of another request, {} of the other gaps",
-                     stalls->slow_gaps, core::format_duration(stalls->slow_gap_ns), core::format_duration(stalls->usual_gap_ns),
-                     core::format_percent(stalls->with_prefill_ratio), core::format_percent(stalls->others_with_prefill_ratio)),
-         "use chunked prefill, shorter prompts or separate prefill servers"});
+         fmt::format(
+             "the prefill of other requests stalled tokens: {} of {} gaps of {} (usual {}) coincide with one, {} of the "
+             "other gaps{}",
+             stalls->with_prefill, stalls->slow_gaps, core::format_duration(stalls->slow_gap_ns),
+             core::format_duration(stalls->usual_gap_ns), core::format_percent(stalls->others_with_prefill_ratio),
+             stalls->whole_prefill ? "" : "; each is a part of a prompt only, so the server already computes them in chunks"),
+         stalls->whole_prefill ? "use chunked prefill, shorter prompts or separate prefill servers"
+                               : "use smaller chunks (fewer tokens per step), shorter prompts or separate prefill servers"});
   return causes;
 }
 

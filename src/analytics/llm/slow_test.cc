@@ -51,13 +51,13 @@ struct Scene {
     row.detail = names.intern(detail);
     sched.push_back(row);
   }
-  SlowTimes found(const std::optional<double>& usual = {}) {
+  SlowTimes found() {
     beside.events = events;
     beside.sched = sched;
-    return SlowTokens(beside, names).find(requests, chunks, names, "rate 1/s", usual);
+    return SlowTokens(beside, names).find(requests, chunks, names, "rate 1/s");
   }
-  std::string cause(const std::optional<double>& usual = {}) {
-    const SlowTimes times = found(usual);
+  std::string cause() {
+    const SlowTimes times = found();
     return times.longest.empty() ? "none" : std::string(times.longest.front().cause);
   }
 };
@@ -202,20 +202,16 @@ TEST(SlowTokens, QueueByTheServersMetrics) {
   scene.sample("server.waiting_requests", *scene.requests[7].first_token_ns, 3);
   EXPECT_EQ(scene.cause(), "queue");
 }
-TEST(SlowTokens, FirstTokensAgainstAnUnloadedServer) {
-  EXPECT_EQ(Scene(5).found(5.0 * kMs).slow_first_tokens, 10);
-  EXPECT_EQ(Scene(5).found().slow_first_tokens, 0);
-}
 TEST(SlowTokens, SentenceCountsCauses) {
   Scene scene;
   scene.scheduled("run_queue", scene.slow_from, 60 * kMs);
   EXPECT_EQ(sentence_of(scene.found()),
-            "0 of 10 first tokens and 1 of 190 gaps between tokens were more than 3 times the usual (20.0 ms and 5.00 ms): wait "
-            "for a CPU at the server (1)");
+            "0 of 10 first tokens and 1 of 190 gaps between chunks were more than 3 times the usual of this level (20.0 ms and "
+            "5.00 ms): wait for a CPU at the server (1)");
 }
 TEST(SlowTokens, AnotherLoadHasNone) {
   Scene scene;
-  EXPECT_EQ(SlowTokens(scene.beside, scene.names).find(scene.requests, scene.chunks, scene.names, "replay", {}).gaps, 0);
+  EXPECT_EQ(SlowTokens(scene.beside, scene.names).find(scene.requests, scene.chunks, scene.names, "replay").gaps, 0);
 }
 
 }  // namespace

@@ -256,11 +256,16 @@ std::vector<MetricResult> compare(const std::vector<MetricInput>& metrics, const
   return results;
 }
 
+namespace {
+// A finer threshold finds smaller changes and makes none of them worse: one change has one severity in 'aaco diff' and 'aaco ab'.
+constexpr double kSeverityUnit = 0.05;
+}  // namespace
+
 std::string_view severity_of(const MetricResult& result) {
   if (result.verdict != Verdict::regression || !result.delta_ratio) return "none";
-  const double size = std::abs(*result.delta_ratio);
-  if (size >= 4 * result.threshold_ratio) return "critical";
-  return size >= 2 * result.threshold_ratio ? "major" : "minor";
+  const double size = std::abs(*result.delta_ratio), unit = std::max(result.threshold_ratio, kSeverityUnit);
+  if (size >= 4 * unit) return "critical";
+  return size >= 2 * unit ? "major" : "minor";
 }
 
 double confidence_of(const MetricResult& result) {

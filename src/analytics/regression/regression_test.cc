@@ -76,6 +76,14 @@ TEST(Regression, ComparesSeries) {
   EXPECT_EQ(severity_of(result), "critical");
   EXPECT_GT(confidence_of(result), 0.99);
 }
+TEST(Regression, AFinerThresholdMakesNoChangeWorse) {
+  for (const double threshold : {0.02, 0.05}) {
+    MetricResult result{.id = "x", .verdict = Verdict::regression, .threshold_ratio = threshold, .delta_ratio = 0.0998};
+    EXPECT_EQ(severity_of(result), "minor") << threshold;
+    result.delta_ratio = -0.11;
+    EXPECT_EQ(severity_of(result), "major") << threshold;
+  }
+}
 TEST(Regression, ImprovementAndEquivalent) {
   EXPECT_EQ(only(latency(120, 100)).verdict, Verdict::improvement);
   EXPECT_EQ(severity_of(only(latency(120, 100))), "none");

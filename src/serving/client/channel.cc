@@ -187,9 +187,11 @@ void Channel::on_readable() {
   const auto [size, arrived_ns] = receive(file_.get(), buffer_);
   const std::int64_t time_ns = monotonic_ns();
   std::int64_t waited_ns = 0;
+  waited_ns_.reset();
   if (arrived_ns) {
     waited_ns = core::SystemClock().now_ns(core::ClockId::realtime) - *arrived_ns;
     if (waited_ns < 0 || waited_ns > kLongestReadLagNs) waited_ns = 0;
+    waited_ns_ = waited_ns;
     poller_.note(&SocketWaits::read_lag_ns, waited_ns);
   }
   if (size > 0) {

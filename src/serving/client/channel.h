@@ -55,6 +55,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, public Polle
   // When it began to read the bytes that on_bytes() gets.
   [[nodiscard]] std::int64_t reading_since_ns() const { return reading_since_ns_; }
   std::int64_t send(std::string text);
+  // How long these bytes waited in the kernel before that; empty: it does not tell.
+  [[nodiscard]] std::optional<std::int64_t> waited_ns() const { return waited_ns_; }
   void close();
   [[nodiscard]] bool is_open() const { return ready_ && !closed_; }
   // The server has closed it, or sent what nobody asked for, and the event loop has not seen that yet.
@@ -82,7 +84,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, public Polle
   Listener* listener_ = nullptr;
   std::string output_, tunnel_;
   std::int64_t started_ns_ = 0, tls_started_ns_ = 0;
-  std::int64_t reading_since_ns_ = 0;                          // of the bytes that are delivered
+  std::int64_t reading_since_ns_ = 0;  // of the bytes that are delivered
+  std::optional<std::int64_t> waited_ns_;
   std::int64_t tls_own_ns_ = 0;                                // of the handshake (SocketWaits)
   std::optional<std::int64_t> part_since_ns_, full_since_ns_;  // a part of a record is here; the socket takes no more
   bool ready_ = false, closed_ = false, used_ = false, writes_ = false;

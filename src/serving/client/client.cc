@@ -203,6 +203,7 @@ void Client::State::on_chunk(Exchange& exchange, const Chunk& chunk, std::int64_
                      .bytes = static_cast<std::uint32_t>(std::min<std::int64_t>(chunk.bytes, UINT32_MAX)),
                      .usage_tokens = 0,
                      .kind = chunk.kind};
+  if (const auto waited_ns = exchange.waited_ns()) record.set_read_lag(*waited_ns);
   if (chunk.usage && chunk.usage->output_tokens && is_output(chunk.kind))
     record.usage_tokens = static_cast<std::uint32_t>(*chunk.usage->output_tokens);
   outcome.chunks.add(record);

@@ -58,6 +58,8 @@ class Exchange final : public Channel::Listener {
   }
   [[nodiscard]] std::int64_t started_ns() const { return started_ns_; }
   std::shared_ptr<Channel> take_channel();
+  // Of the bytes that are read now, as Channel::waited_ns().
+  [[nodiscard]] std::optional<std::int64_t> waited_ns() const { return channel_ ? channel_->waited_ns() : std::nullopt; }
 
   void on_open(std::int64_t connect_ns, std::optional<std::int64_t> tls_ns) override;
   void on_bytes(std::string_view bytes, std::int64_t time_ns) override;

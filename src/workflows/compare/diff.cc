@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "workflows/baseline_side.h"
 #include "workflows/compare/kernel_cause.h"
+#include "workflows/compare/llm_cause.h"
 #include "workflows/compare/rank_pair.h"
 #include "workflows/compare/side_facts.h"
 #include "workflows/diff_json.h"
@@ -134,7 +135,10 @@ core::Status find_reasons(const ComparedSide& judged_a, const ComparedSide& b, c
   if (outcome.cause)
     outcome.notes.emplace_back("A and B are two ranks of one job: their times differ by how the work is balanced");
   else {
-    AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));
+    outcome.cause = llm_cause(outcome.metrics);
+    if (!outcome.cause) {
+      AACO_ASSIGN(outcome.cause, suspect_cause(a, b, outcome.metrics.front(), outcome.evidence, outcome.differences, services));
+    }
   }
   return compare_idle(a, b, request, services, outcome);
 }

@@ -13,7 +13,7 @@ namespace aaco::workflows {
 namespace {
 
 constexpr std::int64_t kFilesBesideSockets = 64;
-constexpr std::size_t kFlatSteps = 3;  // of a sweep without a gain in throughput before it ends
+constexpr std::size_t kFlatSteps = 3;  // of a sweep with little gain in throughput (analytics::llm::kKneeGain) before it ends
 
 // Complete answers as iterations, so that whatever works on iterations works on requests.
 void write_iterations(const RanLevel& ran, std::int64_t& next, trace::Sink& sink) {
@@ -93,7 +93,9 @@ core::Result<std::vector<RanLevel>> run_levels(serving::Client& client, const Ll
     if (!request.until_limit) continue;
     loads.push_back(measure_stage(all.back().outcome, all.back().load, plan.slo));
     const auto curve = analytics::llm::judge_curve(loads, plan.slo);
-    if (curve.queues || curve.flat_steps >= kFlatSteps || (!plan.slo.empty() && curve.last_within_slo != i)) break;
+    const bool grows_no_more = curve.stopped_growing || curve.flat_steps >= kFlatSteps;
+    const bool fails = analytics::llm::failed_share(loads.back()) > analytics::llm::kSweepFailures;
+    if (curve.queues || grows_no_more || fails || (!plan.slo.empty() && curve.last_within_slo != i)) break;
   }
   return all;
 }

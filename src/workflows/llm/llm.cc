@@ -78,7 +78,8 @@ std::vector<hardware::Fact> subject_of(const LlmPlan& plan) {
 
 void warn_of_cap(const std::vector<RanLevel>& levels, const LlmRequest& request, SessionDraft& draft) {
   std::int64_t waited = 0;
-  for (const RanLevel& level : levels) waited += level.outcome.waited_for_cap;
+  for (const RanLevel& level : levels)
+    if (level.phase == "measure") waited += level.outcome.waited_for_cap;
   if (waited > 0)
     draft.warn("llm.max_open",
                fmt::format("{} requests waited for the cap of {} open requests; the wait is part of their latency", waited,

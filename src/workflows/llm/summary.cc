@@ -13,7 +13,6 @@
 #include "serving/rows.h"
 #include "trace/sink.h"
 #include "tracelake/lake.h"
-#include "workflows/llm_causes/slow_causes.h"
 
 namespace aaco::workflows {
 namespace {
@@ -26,6 +25,12 @@ using analytics::llm::ServerState;
 using core::Json;
 
 constexpr double kLittleTolerance = 0.1;
+constexpr double kMovesP99 = 0.01;           // slow times per request
+constexpr std::int64_t kFewestThrough = 10;  // complete requests from which their rate is stated as the server's limit
+constexpr const char* kPauseRemedy =
+    "look for what stops the server's process: garbage collection, swapping, a lock, a snapshot (aaco llm --ebpf names what it "
+    "waits "
+    "for, where it runs on this machine)";
 
 Json to_json(const OwnLimit& client) {
   Json out =
@@ -54,6 +59,7 @@ Json to_json(const ServerState& server, const std::optional<PrefillStalls>& stal
     out.set("slow_gaps", Json::object({{"count", stalls->slow_gaps},
                                        {"median_ns", stalls->slow_gap_ns},
                                        {"usual_ns", stalls->usual_gap_ns},
+                                       {"with_prefill", stalls->with_prefill},
                                        {"with_prefill_ratio", stalls->with_prefill_ratio},
                                        {"others_with_prefill_ratio", stalls->others_with_prefill_ratio},
                                        {"expected_ratio", stalls->expected_ratio}}));
@@ -87,7 +93,9 @@ Json to_json(const Load& load, const OwnLimit& client, const analytics::llm::Slo
   if (load.at_once > 0) out.set("at_once", load.at_once);
   if (load.reconnects > 0) out.set("reconnects", load.reconnects);
   if (!load.drifts.empty()) out.set("drifts", Json::texts(load.drifts));
-  if (load.cancelled > 0) out.set("cancelled", load.cancelled);
+  if (!load.backlog.empty()) out.set("backlog", load.backlog);
+  if (!load.groups.empty()) out.set("groups", load.groups);
+  if (load.cancelled > 0) out.set("cancelled", load.cancelled).set_if("cancelled_after_ns", load.cancelled_after_ns);
   if (const std::string partly = partly_judged(load, slo); !partly.empty()) out.set("partly_judged", partly);
   out.set_if("steady_s", load.steady_s).set_if("little_open", load.little_open).set("mean_open", load.mean_open);
   out.set("metrics", trace::to_json(metrics_of(load, client))).set("client", to_json(client));
@@ -118,18 +126,32 @@ void warn_of_client(LlmSummary& summary, const std::vector<Load>& loads, const s
   }
 }
 
+// Of a server that refuses requests beyond its rate limit.
+std::string remedy_of_limit(const Load& load) {
+  const std::string seen = load.complete >= kFewestThrough
+                               ? fmt::format(" (it let {:.3g} requests/s through here)", load.rates.requests_per_second)
+                               : std::string();
+  return fmt::format(
+      "stay below the server's rate limit{}: use --rate with a lower rate, or --retries, which waits as long as the "
+      "server asks for",
+      seen);
+}
+
 void warn(LlmSummary& summary, const Load& load) {
   if (load.cancelled > 0)
-    summary.warnings.push_back(
-        {"llm.cancelled",
-         fmt::format("{}: the client cancelled {} {}, which count{} neither as complete nor as failed", load.name, load.cancelled,
-                     load.cancelled == 1 ? "request" : "requests", load.cancelled == 1 ? "s" : ""),
-         ""});
+    summary.warnings.push_back({"llm.cancelled",
+                                fmt::format("{}: the client cancelled {} {}{}, which count{} neither as complete nor as failed",
+                                            load.name, load.cancelled, load.cancelled == 1 ? "request" : "requests",
+                                            load.cancelled_after_ns ? fmt::format(" {} after sending (median)",
+                                                                                  core::format_duration(*load.cancelled_after_ns))
+                                                                    : std::string(),
+                                            load.cancelled == 1 ? "s" : ""),
+                                ""});
   for (const auto& [kind, count] : load.failures)
     summary.warnings.push_back({"llm.failures",
                                 fmt::format("{}: {} of {} requests failed: {}{}", load.name, count, load.requests, kind,
                                             load.examples.at(kind).empty() ? "" : " (" + load.examples.at(kind) + ")"),
-                                ""});
+                                kind == "http_429" ? remedy_of_limit(load) : ""});
   if (load.in_ramp > 0)
     summary.warnings.push_back(
         {"llm.ramp",
@@ -167,7 +189,13 @@ void warn(LlmSummary& summary, const Load& load) {
          "check the server's keep-alive timeout and its log for dropped requests"});
   for (const std::string& drift : load.drifts)
     summary.warnings.push_back({"llm.drift", fmt::format("{}: {}", load.name, drift),
-                                "the figures are of both halves together: look at the latency over time, or use a lower load"});
+                                "the figures are of the whole load together: look at the latency over time"});
+  if (!load.backlog.empty())
+    summary.warnings.push_back({"llm.backlog", load.name + ": " + load.backlog,
+                                "use a lower rate: latency grows with the length of the load, whatever it is now"});
+  if (!load.groups.empty())
+    summary.warnings.push_back({"llm.groups", fmt::format("{}: {}", load.name, load.groups),
+                                "the median is not the time of either group: look for replicas of different speed"});
   if (load.reasoning_unsent > 0)
     summary.warnings.push_back(
         {"llm.reasoning_unsent",
@@ -204,33 +232,6 @@ std::optional<double> joules_per_token(const std::vector<trace::SystemEventRow>&
   const auto joules = analytics::llm::joules_of(events, gpu, names, machine, from, to);
   const double tokens = load.rates.output_tokens_per_second.value_or(0) * load.duration_s;
   return joules && tokens > 0 ? std::optional(*joules / tokens) : std::nullopt;
-}
-
-std::size_t level_that_counts(const std::vector<Load>& loads, const analytics::llm::Curve& curve) {
-  if (curve.last_within_slo) return *curve.last_within_slo;
-  if (curve.knee && curve.queues) return *curve.knee;  // beyond it throughput differs by chance, and latency is waiting
-  return static_cast<std::size_t>(
-      std::max_element(loads.begin(), loads.end(),
-                       [](const Load& a, const Load& b) { return a.rates.requests_per_second < b.rates.requests_per_second; }) -
-      loads.begin());
-}
-
-std::string curve_sentence(const std::vector<Load>& loads, const analytics::llm::Curve& curve, const analytics::llm::Slo& slo) {
-  if (loads.size() < 2) return {};
-  if (!slo.empty()) {
-    const auto unjudged = [&](const Load& load) { return is_unjudged(load, slo); };
-    if (!curve.last_within_slo)
-      return fmt::format("; no level {} {}", std::any_of(loads.begin(), loads.end(), unjudged) ? "is known to meet" : "meets",
-                         to_string(slo));
-    const std::size_t next = *curve.last_within_slo + 1;
-    if (next == loads.size()) return ", the highest level that meets the SLO";
-    if (unjudged(loads[next])) return ", the highest level that is known to meet the SLO";
-    return fmt::format(", the highest level that meets the SLO{}",
-                       curve.queues ? "; beyond it requests queue" : "; the next one breaks it");
-  }
-  if (curve.knee && curve.queues) return ", the knee: beyond it requests queue";
-  if (curve.knee) return fmt::format("; knee at {}: beyond it throughput hardly grows", loads[*curve.knee].name);
-  return fmt::format("; no knee up to {}", loads.back().name);
 }
 
 }  // namespace
@@ -273,7 +274,8 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
   const auto loads = analytics::llm::measure_loads(requests, chunks, names, slo, options.ramp_ns);
   const analytics::llm::SlowTokens slow_tokens(
       {events, gpu, sched, options.machine, options.server_sampled, options.clock_error_ns}, names);
-  const auto unloaded = unloaded_first_token(loads);
+  std::vector<bool> server_queued;
+  std::vector<std::string> pauses;  // of each level, where they move its P99
   Json levels = Json::array();
   std::vector<OwnLimit> limits;
   std::string undecided;  // of the first such level
@@ -312,8 +314,11 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
     }
     for (const ServerCause& cause : causes)
       summary.warnings.push_back({"llm.server_cause", load.name + ": " + cause.text, cause.remedy});
-    const auto slow = slow_tokens.find(requests, chunks, names, load.name, unloaded);
+    server_queued.push_back(std::any_of(causes.begin(), causes.end(), [](const ServerCause& one) { return one.id == "queue"; }));
+    const auto slow = slow_tokens.find(requests, chunks, names, load.name);
     level.set("slow_tokens", to_json(slow).set("text", sentence_of(slow)));
+    if (!slow.paused.empty()) summary.warnings.push_back({"llm.server_pause", load.name + ": " + slow.paused, kPauseRemedy});
+    pauses.push_back(slow.paused_share >= kMovesP99 ? slow.paused : std::string());
     if (!options.definitions.empty()) {
       Json tools = Json::object();
       for (const auto tool : options.definitions)
@@ -334,16 +339,17 @@ core::Result<LlmSummary> summarize_llm(const std::string& session_path, const Ll
     return summary;
   }
   warn_of_client(summary, loads, limits, undecided);
-  const auto curve = judge_curve(loads, slo);
+  const auto curve = judge_curve(loads, slo, server_queued);
   const std::size_t counts = level_that_counts(loads, curve);
   summary.metrics = metrics_of(loads[counts], limits[counts]);
   if (token_joules[counts]) summary.metrics.push_back({"llm.energy_per_token_joules", *token_joules[counts], "J", {}, {}});
-  const auto& rates = loads[counts].steady ? *loads[counts].steady : loads[counts].rates;
+  const auto& rates = rates_that_count(loads[counts]);
   if (options.price_per_hour && rates.output_tokens_per_second && *rates.output_tokens_per_second > 0)
     summary.metrics.push_back(
         {"llm.cost_per_million_tokens", *options.price_per_hour / 3600 / *rates.output_tokens_per_second * 1e6, "price", {}, {}});
   summary.sentence =
       fmt::format("{} at {}{}", sentence_of(loads[counts], slo), loads[counts].name, curve_sentence(loads, curve, slo));
+  if (!pauses[counts].empty()) summary.sentence += "; " + pauses[counts];
   summary.document.set("counts", loads[counts].name).set("summary", summary.sentence);
   if (curve.knee) summary.document.set("knee", loads[*curve.knee].name);
   return summary;

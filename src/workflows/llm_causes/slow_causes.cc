@@ -29,14 +29,6 @@ analytics::llm::OwnLimit client_limit(const core::Json& summary, const std::stri
 
 }  // namespace
 
-std::optional<double> unloaded_first_token(const std::vector<Load>& loads) {
-  if (loads.size() < 2) return std::nullopt;
-  std::optional<double> least;
-  for (const Load& load : loads)
-    if (load.ttft_sent.p50) least = std::min(least.value_or(load.ttft_sent.p50->value), load.ttft_sent.p50->value);
-  return least;
-}
-
 core::Result<LoadSpan> load_span(const std::string& session_path, const trace::SessionManifest& manifest) {
   LoadSpan span{manifest.clocks, core::join_path(session_path, "env.json"), INT64_MAX, INT64_MIN};
   for (const trace::Phase& phase : manifest.phases) {
@@ -74,9 +66,8 @@ core::Result<ObservedCauses> observed_causes(const std::string& session_path, co
                                            .clock_error_ns = out.server.clock_error_ns},
                                           names);
   const auto loads = analytics::llm::measure_loads(requests, chunks, names, {});
-  const auto usual = unloaded_first_token(loads);
   for (const Load& load : loads) {
-    out.levels.emplace_back(load.name, tokens.find(requests, chunks, names, load.name, usual));
+    out.levels.emplace_back(load.name, tokens.find(requests, chunks, names, load.name));
     std::int64_t from = INT64_MAX, to = INT64_MIN;
     for (const auto& row : requests) {
       if (names.text(row.load) != load.name || names.text(row.phase) != "measure") continue;

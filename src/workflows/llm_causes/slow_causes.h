@@ -14,9 +14,6 @@
 
 namespace aaco::workflows {
 
-// The smallest median time to the first token of all levels: that of the least loaded server. Empty for a single level.
-std::optional<double> unloaded_first_token(const std::vector<analytics::llm::Load>& loads);
-
 // The load of an llm session: from the first request due to the last end.
 core::Result<LoadSpan> load_span(const std::string& session_path, const trace::SessionManifest& manifest);
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/files.h"
 #include "core/strings.h"
@@ -76,6 +77,12 @@ core::Result<std::vector<analytics::anomaly::Execution>> executions_of(LoadedSes
   return list;
 }
 
+// The fingerprint of a load does not say which server was asked.
+bool same_server(const std::string& path, const trace::SessionManifest& manifest) {
+  const auto other = tracelake::read_manifest(path);
+  return other && other->outcome.llm["url"].text() == manifest.outcome.llm["url"].text();
+}
+
 core::Status add_history(const std::string& session_id, const trace::SessionManifest& manifest, const trace::Metrics& metrics,
                          const Services& services, Explanation& out) {
   // An imported trace does not say what ran: without a tag any other trace of the device would be compared with it.
@@ -88,6 +95,7 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
         other.fingerprint.empty() || other.created_realtime_ns >= manifest.created_realtime_ns)
       continue;
     if (static_cast<std::size_t>(out.compared_with) == kMaxEarlier) break;
+    if (manifest.kind == "llm" && !same_server(entry->path, manifest)) continue;
     const auto known = read_metrics(entry->path);
     if (!known) continue;
     ++out.compared_with;
@@ -97,6 +105,21 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
   for (const std::string_view id : kHistoryMetrics)
     if (const auto* metric = find_metric(metrics, id))
       if (auto found = analytics::anomaly::of_session(id, metric->value, earlier[id])) out.anomalies.push_back(std::move(*found));
+  return {};
+}
+
+// Iterations are complete measured requests, counted; a request is named by its own number, as everywhere else.
+core::Status name_requests(LoadedSession& loaded, std::vector<trace::IterationRow>& rows) {
+  AACO_ASSIGN(const auto requests, tracelake::read_table<trace::LlmRequestRow>(loaded.path(), loaded.names()));
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> numbers;
+  for (auto row = requests.rbegin(); row != requests.rend(); ++row)
+    numbers[{row->scheduled_ns, row->end_ns - row->scheduled_ns}].push_back(row->request);
+  for (trace::IterationRow& row : rows) {
+    const auto found = numbers.find({row.start_ns, row.duration_ns});
+    if (found == numbers.end() || found->second.empty()) continue;
+    row.iteration = found->second.back();
+    found->second.pop_back();
+  }
   return {};
 }
 
@@ -116,7 +139,10 @@ core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool
       if (names.text(row.phase) == phase) measured.push_back(row);
     if (!measured.empty()) break;
   }
-  if (unit == "request") measured = analytics::anomaly::after_filling(std::move(measured));
+  if (unit == "request") {
+    AACO_TRY(name_requests(loaded, measured));
+    measured = analytics::anomaly::after_filling(std::move(measured));
+  }
   std::vector<Anomaly> all = one_load ? analytics::anomaly::of_iterations(measured, {}, unit) : std::vector<Anomaly>();
   std::vector<Anomaly> counters = analytics::anomaly::of_blocks(blocks, names);
   analytics::anomaly::join_causes(all, counters);
