@@ -264,6 +264,18 @@ std::vector<Anomaly> of_executions(std::span<const Execution> executions, const 
   return out;
 }
 
+namespace {
+
+// The unit is in the metric's name.
+std::string with_unit(std::string_view metric, double value) {
+  if (metric.ends_with("_ns")) return core::format_duration(value);
+  if (metric.ends_with("_bytes")) return core::format_bytes(value);
+  if (metric.ends_with("_ratio")) return core::format_percent(value);
+  return metric.ends_with("_per_second") ? fmt::format("{:.4g} per second", value) : fmt::format("{:.4g}", value);
+}
+
+}  // namespace
+
 std::optional<Anomaly> of_session(std::string_view metric, double value, std::span<const double> earlier,
                                   const Thresholds& thresholds) {
   if (earlier.size() < kMinCount || !std::isfinite(value)) return std::nullopt;
@@ -276,8 +288,8 @@ std::optional<Anomaly> of_session(std::string_view metric, double value, std::sp
                  deviations_of(value, normal),
                  0,
                  0,
-                 fmt::format("{} is {:.4g}; the median was {:.4g} in the {} earlier comparable sessions", metric, value,
-                             normal.median, earlier.size())};
+                 fmt::format("{} is {}; the median was {} in the {} earlier comparable sessions", metric,
+                             with_unit(metric, value), with_unit(metric, normal.median), earlier.size())};
 }
 
 void join_causes(std::vector<Anomaly>& spikes, std::span<const Anomaly> counters) {
