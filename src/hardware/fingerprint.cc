@@ -1,6 +1,7 @@
 #include "hardware/fingerprint.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "core/hash.h"
@@ -9,6 +10,7 @@ namespace aaco::hardware {
 namespace {
 
 constexpr std::size_t kHashDigits = 16;
+constexpr std::string_view kShapes = "input_shapes";
 
 const FactRule& rule_of(std::string_view key) {
   static const FactRule unlisted{"", Severity::soft, "not a known fact"};
@@ -34,6 +36,8 @@ std::string hash_of(const std::vector<Fact>& facts) {
 const std::vector<FactRule>& fact_rules() {
   static const std::vector<FactRule> rules = {
       {"mode", Severity::hard, "different kinds of work"},
+      {"program", Severity::hard, "different program"},
+      {"command", Severity::changed, "different command"},
       {"model.hash", Severity::changed, "different model"},
       {"input_shapes", Severity::hard, "different input shapes"},
       {"batch", Severity::hard, "different batch size"},
@@ -82,6 +86,21 @@ const std::vector<FactRule>& fact_rules() {
   return rules;
 }
 
+namespace {
+
+// "x float32[64,512]" -> "x [64,512]"
+std::string without_types(std::string_view shapes) {
+  std::string out;
+  for (const char c : shapes) {
+    if (c == '[')
+      while (!out.empty() && std::isalnum(static_cast<unsigned char>(out.back())) != 0) out.pop_back();
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
 Fingerprint make_fingerprint(std::vector<Fact> facts) {
   std::map<std::string, std::string> by_key;
   for (Fact& fact : facts) by_key.insert_or_assign(std::move(fact.key), std::move(fact.value));
@@ -103,8 +122,12 @@ std::vector<Difference> compare_fingerprints(const Fingerprint& a, const Fingerp
       if (side->empty()) *side = rule.usual;
     if (sides.first == sides.second) continue;
     const bool both_known = !sides.first.empty() && !sides.second.empty();
-    differences.push_back(
-        {key, sides.first, sides.second, both_known ? rule.severity : Severity::soft, std::string(rule.meaning)});
+    Difference found{key, sides.first, sides.second, both_known ? rule.severity : Severity::soft, std::string(rule.meaning)};
+    if (both_known && key == kShapes && without_types(sides.first) == without_types(sides.second)) {
+      found.severity = Severity::changed;  // another type of the same problem
+      found.meaning = "different data types of the inputs, equal shapes";
+    }
+    differences.push_back(std::move(found));
   }
   const auto rank = [](const Difference& difference) {
     const auto& rules = fact_rules();

@@ -37,7 +37,7 @@ struct FactRule {
 //   run      runtime.name runtime.version runtime.hash provider device threads.intra threads.inter graph_level model.hash
 //            session_options inputs.hash input_shapes batch dtype seed mode isolation load slo measured_with job.ranks
 //   process  process.nice process.scheduler memory.limit_bytes cpu.weight environment.preload environment.allocator: only where
-//            they are not as usual
+//            they are not as usual; of a recording: program command
 const std::vector<FactRule>& fact_rules();
 
 struct Fingerprint {
@@ -57,7 +57,7 @@ struct Difference {
   bool operator==(const Difference&) const = default;
 };
 
-// What differs, hard first, then changed. A fact that only one side knows is a soft difference: it may have been equal.
+// What differs, hard first, then changed. A fact that only one side knows is soft; shapes of other data types only are changed.
 std::vector<Difference> compare_fingerprints(const Fingerprint& a, const Fingerprint& b);
 // No hard difference.
 bool comparable(const std::vector<Difference>& differences);

@@ -59,6 +59,24 @@ TEST(Fingerprint, DifferentProblemsAndMachinesPreventComparison) {
   for (const char* key : {"mode", "input_shapes", "batch", "cpu.model", "cpu.cores", "gpu.devices", "isolation"})
     EXPECT_FALSE(comparable(compare_fingerprints(of(with(key, "1")), of(with(key, "2"))))) << key;
 }
+TEST(Fingerprint, AnotherCommandOfOneProgramIsNamedAndAnotherProgramIsNotCompared) {
+  const auto command =
+      compare_fingerprints(of({{"program", "w"}, {"command", "w 1"}}), of({{"program", "w"}, {"command", "w 2"}}));
+  ASSERT_EQ(command.size(), 1U);
+  EXPECT_EQ(command[0].severity, Severity::changed);
+  EXPECT_FALSE(comparable(compare_fingerprints(of({{"program", "w"}}), of({{"program", "v"}}))));
+}
+TEST(Fingerprint, InputsOfAnotherTypeAreNotOtherShapes) {
+  const auto types = compare_fingerprints(of(with("input_shapes", "x float32[64,512]; y int64[1]")),
+                                          of(with("input_shapes", "x float64[64,512]; y int64[1]")));
+  ASSERT_EQ(types.size(), 1U);
+  EXPECT_EQ(types[0].severity, Severity::changed);
+  EXPECT_THAT(types[0].meaning, testing::HasSubstr("data types"));
+  EXPECT_FALSE(comparable(
+      compare_fingerprints(of(with("input_shapes", "x float32[64,512]")), of(with("input_shapes", "x float64[64,256]")))));
+  EXPECT_FALSE(
+      comparable(compare_fingerprints(of(with("input_shapes", "x float32[64]")), of(with("input_shapes", "y float32[64]")))));
+}
 TEST(Fingerprint, DifferentThreadsAreNamedWithReason) {
   const auto differences = compare_fingerprints(of(kBase), of(with("threads.intra", "4")));
   ASSERT_EQ(differences.size(), 1U);

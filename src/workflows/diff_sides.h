@@ -32,6 +32,8 @@ struct ComparedSession {
   std::int64_t responses = 0, in_one_piece = 0;  // of a load on a language-model server (LlmSeries)
   bool without_tpot = false;                     // TPOT is unknown for all of them
   std::optional<double> items_per_iteration;
+  std::optional<std::int64_t> exit_code;  // of a recorded command
+  std::string no_run_time;                // why a recording has none; empty: it has one, or it is no recording
   trace::Metrics metrics;
   std::map<std::string, std::vector<double>> series;  // metric id -> a value a step, as a baseline file keeps them
   analytics::regression::RunScatter scatter;          // from its loop blocks
@@ -62,6 +64,9 @@ std::string interruption_note(const ComparedSide& side, std::string_view letter)
 // What was disturbed on a side, and whether it counts: "A: 12 of 400 iterations were disturbed and are left out"; empty: nothing.
 std::string disturbance_note(const ComparedSide& side, std::string_view letter);
 
+// Of recordings: "A has no run time (--duration ended its command)", or that commands failed; empty: nothing to say.
+std::string recording_note(const ComparedSide& side, std::string_view letter);
+
 // Judges TPOT by all sessions of a side together: where it is unknown for most of their responses, none of them has it; otherwise
 // those without a known one are marked to be left out.
 void judge_tpot(ComparedSide& side);
@@ -75,7 +80,8 @@ std::string quantile_note(const ComparedSide& side, std::string_view letter);
 // differ in "grid": hard if most kernels did, soft if most kept theirs.
 std::vector<hardware::Difference> side_differences(const ComparedSide& a, const ComparedSide& b);
 
-// Deviation of latency between equal sessions (same fingerprint) of the lake, those of both sides left out.
+// Deviation of latency between equal sessions of the lake, those of both sides left out: sessions whose facts all equal those of
+// A's first session, and those whose facts equal B's, each group for itself.
 struct BetweenHistory {
   double deviation_ratio = 0;
   std::int64_t sessions = 0;

@@ -140,8 +140,8 @@ double effort_of(std::string_view id) {
 std::string command_for(std::string_view id) {
   if (id == "compute_bound") return "aaco optimize MODEL --accept --tolerance top1=99% -o optimized";
   if (id == "launch_bound") return "aaco ab -- --model MODEL --graph-level basic -- --graph-level all";
-  if (id == "cpu_placement" || id == "cpu_contention" || id == "cpu_throttling") return "aaco ab -- --model MODEL -- --threads N";
-  if (id == "interrupts" || id == "migration") return "aaco run --model MODEL --isolate";
+  if (id == "cpu_placement" || id == "cpu_throttling") return "aaco ab -- --model MODEL -- --threads N";
+  if (id == "cpu_contention" || id == "interrupts" || id == "migration") return "aaco run --model MODEL --isolate";
   if (id == "host_waiting" || id == "storage") return "aaco run --model MODEL --ebpf";
   return {};
 }

@@ -233,6 +233,10 @@ TEST(Sessions, DetectsOutlierSession) {
   EXPECT_GT(of_session("latency.p50_ns", 150, earlier)->deviations, 5);
   EXPECT_FALSE(of_session("latency.p50_ns", 150, std::span(earlier).first(4)));
   EXPECT_FALSE(of_session("latency.p50_ns", std::nan(""), earlier));
+  std::vector<double> bytes;
+  for (const double one : earlier) bytes.push_back(one * 1048576);
+  EXPECT_EQ(of_session("memory.rss_peak_bytes", 150 * 1048576.0, bytes)->text,
+            "memory.rss_peak_bytes is 150 MiB; the median was 100 MiB in the 6 earlier comparable sessions");
 }
 
 }  // namespace

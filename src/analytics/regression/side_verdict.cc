@@ -17,7 +17,8 @@ constexpr std::string_view kMedian = kMedianLatency, kMean = kMeanLatency, kAvai
 
 bool is_served(std::string_view id) { return id.starts_with("llm."); }
 bool is_time(std::string_view id) {
-  return id.starts_with("latency.") || id == "gpu.span_ns" || id == "gpu.kernel_sum_ns" || (is_served(id) && id.ends_with("_ns"));
+  return id.starts_with("latency.") || id == "process.run_time_ns" || id == "process.cpu_time_ns" || id == "gpu.span_ns" ||
+         id == "gpu.kernel_sum_ns" || (is_served(id) && id.ends_with("_ns"));
 }
 
 bool changed(const MetricResult& metric) {
@@ -97,6 +98,8 @@ std::string opposite_of(const std::vector<MetricResult>& metrics, const std::str
   return text.empty() ? text : fmt::format("{} {}{}", first.id, core::format_signed_percent(*first.delta_ratio), text);
 }
 
+constexpr std::int64_t kMaxMoreSessions = 50;  // that anyone measures
+
 std::string recommend_more(const MetricResult& decided) {
   if (decided.more_iterations) return fmt::format("measure about {} more iterations per side", *decided.more_iterations);
   if (decided.more_sessions && decided.third_session_within_ratio)
@@ -104,6 +107,11 @@ std::string recommend_more(const MetricResult& decided) {
         "measure another session of either side: it decides if it repeats within {}; otherwise measure {} more per side, or use "
         "'aaco ab'",
         core::format_percent(*decided.third_session_within_ratio), *decided.more_sessions);
+  if (decided.more_sessions.value_or(0) > kMaxMoreSessions)
+    return fmt::format(
+        "about {} more sessions per side would be needed: use 'aaco ab', which interleaves both sides, "
+        "or a quieter machine ('aaco capsule', --isolate)",
+        *decided.more_sessions);
   if (decided.more_sessions)
     return fmt::format("measure about {} more session{} per side, or use 'aaco ab'", *decided.more_sessions,
                        *decided.more_sessions == 1 ? "" : "s");

@@ -139,6 +139,11 @@ void compare_values(const MetricInput& metric, const Options& options, MetricRes
     return judge_change({b.mean - a.mean, *own, kManyDegrees}, metric, options, result);
   }
   const auto va = own_variance(metric.a.front()), vb = own_variance(metric.b.front());
+  if ((!va || !vb) && metric.unit == "ns" && options.assumption_widens && options.assumed_between_ratio > 0) {
+    result.method = Method::interval;
+    const double assumed = std::sqrt(2.0) * std::log1p(options.assumed_between_ratio);
+    return judge_change({b.mean - a.mean, assumed, kManyDegrees}, metric, options, result);
+  }
   if (!va || !vb) {
     result.reason = "one value per side and unknown variance: give several sessions per side";
     return;

@@ -83,6 +83,15 @@ bool computes_on_fewer(const Side& a, const Side& b, const hardware::Difference&
   return few > 0 && few < many && used && used_before && *used >= kAllInUse * few && *used_before >= kMoreInUse * few;
 }
 
+bool is_other_types(const hardware::Difference& one) {
+  return one.key == "input_shapes" && one.severity == hardware::Severity::changed;
+}
+
+// Of the inputs: a model of other types is another file too, which is one change.
+bool types_differ(const std::vector<hardware::Difference>& differences) {
+  return std::any_of(differences.begin(), differences.end(), &is_other_types);
+}
+
 std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Decomposition& decomposition,
                                         const std::vector<hardware::Difference>& differences) {
   std::vector<Cause> causes;
@@ -101,11 +110,14 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
            (one.key == kAllowedCores && computes_on_fewer(a, b, difference, decomposition.delta_ns))))
         add(std::string(one.cause), std::string(one.title), difference);
     // A type or batch that differs makes the model or its shapes differ too: it is named once.
-    if (difference.key == "model.hash" && !has("dtype")) {
+    const bool other_types = is_other_types(difference);
+    if (other_types && !has("dtype")) add("data_type", "different data type", difference);
+    if (difference.key == "model.hash" && !has("dtype") && !types_differ(differences)) {
       auto [id, title] = cause_of_model(a, b, decomposition);
       add(std::move(id), std::move(title), difference);
     }
-    if (difference.key == "input_shapes" && !has("batch") && !has("dtype")) add("shapes", "different input shapes", difference);
+    if (difference.key == "input_shapes" && !other_types && !has("batch") && !has("dtype"))
+      add("shapes", "different input shapes", difference);
   }
   return causes;
 }
@@ -251,6 +263,19 @@ double foreign_share(const Side& fast, const Side& slow, const Decomposition& de
   return share >= kMinForeign ? std::min(1.0, share) : 0;
 }
 
+// Of the factor by which a call takes longer, on a logarithmic scale, the factor of the caller's CPU time without page faults; 0
+// where it is small or not known.
+double factor_of_computing(const Side& fast, const Side& slow, const Decomposition& slowdown) {
+  constexpr double kLarge = 0.25;
+  if (!fast.account || !slow.account || !fast.account->cpu_ns || !slow.account->cpu_ns || !(*fast.account->cpu_ns > 0) ||
+      !(slow.call_ns > fast.call_ns) || !(fast.call_ns > 0))
+    return 0;
+  const double faults = std::max(0.0, share_of(slowdown, "page_faults")) * slowdown.delta_ns;
+  const double computing = std::max(*fast.account->cpu_ns, *slow.account->cpu_ns - faults);
+  const double share = std::log(computing / *fast.account->cpu_ns) / std::log(slow.call_ns / fast.call_ns);
+  return share >= kLarge ? std::min(1.0, share) : 0;
+}
+
 // Of the causes by parts, those of the foreign share.
 Weights foreign_causes(Weights weights, bool beside_computing) {
   std::erase_if(weights, [&](const auto& one) {
@@ -318,7 +343,9 @@ std::vector<Cause> find_causes(const Side& a, const Side& b, const Decomposition
   const Decomposition slowdown = slower ? decomposition : decompose(b, a).value_or(decomposition);
   const bool beside_computing = only_computing(causes);
   const double foreign = causes.empty() ? 0 : foreign_share(fast, slow, slowdown, causes);
-  const double certain = causes.empty() ? 0 : kCertain * (1 - probability_of_most(foreign));
+  double certain = causes.empty() ? 0 : kCertain * (1 - probability_of_most(foreign));
+  // Waiting multiplies what is computed: a setting that makes the caller compute longer explains its share of the factor.
+  if (foreign > 0 && !causes.empty()) certain = std::max(certain, kCertain * factor_of_computing(fast, slow, slowdown));
   share_out(certain, slowdown, causes);
   for (Cause& cause : causes) {
     cause.share_ratio = share_of_setting(cause.id, decomposition);

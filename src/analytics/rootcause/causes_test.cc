@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "analytics/rootcause.h"
@@ -52,6 +53,35 @@ TEST(Causes, NeighboursOnCpusThatTheRunMayNotUseContendForMemoryNotForCpus) {
   EXPECT_EQ(first_cause(a, b), "memory_contention");
   b.account->cpu_ns = 1000, b.account->wait_ns = 1000;
   EXPECT_NE(first_cause(a, b), "cpu_contention") << "nobody else used the CPU";
+}
+
+TEST(Causes, ASettingAndAWaitThatBothExplainMuchAreBothNamed) {
+  Side a = calm(), b = calm();
+  b.call_ns = b.account->wall_ns = 6000, b.account->cpu_ns = 2000, b.account->wait_ns = 4000, b.account->process_cpu_ns = 2000;
+  a.account->process_cpu_ns = 1000;
+  for (Side* side : {&a, &b}) side->signals.set("others.cpu_use_cores", 2), side->signals.set("process.cpu_use_cores", 0.5);
+  const std::vector<hardware::Difference> graph = {{"graph_level", "all", "disabled", hardware::Severity::changed, "level"}};
+  const auto causes = find_causes(a, b, *decompose(a, b), graph, book(), nullptr);
+  ASSERT_GE(causes.size(), 2U);
+  EXPECT_EQ(causes[0].id, "cpu_contention");
+  EXPECT_EQ(causes[1].id, "graph_optimisation");
+  EXPECT_NEAR(causes[1].probability, 0.97 * std::log(2) / std::log(6), 0.01) << "twice the computing of six times the time";
+  b.account->cpu_ns = 1000, b.account->wait_ns = 5000;
+  const auto without = find_causes(a, b, *decompose(a, b), graph, book(), nullptr);
+  EXPECT_EQ(without.front().id, "cpu_contention");
+  EXPECT_GT(without.front().probability, 0.9) << "no more computing";
+}
+
+TEST(Causes, AnotherTypeOfTheModelIsOneChange) {
+  Side a = calm(), b = calm();
+  b.call_ns = b.account->wall_ns = 3000, b.account->cpu_ns = 3000;
+  const std::vector<hardware::Difference> types = {
+      {"input_shapes", "x float32[64,512]", "x float64[64,512]", hardware::Severity::changed, "types"},
+      {"model.hash", "a", "b", hardware::Severity::changed, "different model"}};
+  const auto causes = find_causes(a, b, *decompose(a, b), types, book(), nullptr);
+  EXPECT_EQ(causes.front().id, "data_type");
+  EXPECT_TRUE(
+      std::none_of(causes.begin(), causes.end(), [](const Cause& one) { return one.id == "model" || one.id == "shapes"; }));
 }
 
 TEST(Causes, WaitsThatGrowWithTheComputingFollowFromIt) {

@@ -11,6 +11,7 @@
 #include "workflows/compare/rank_pair.h"
 #include "workflows/compare/side_facts.h"
 #include "workflows/diff_json.h"
+#include "workflows/recorded_run.h"
 
 namespace aaco::workflows {
 namespace {
@@ -61,6 +62,8 @@ std::string recommendation_of(const DiffOutcome& outcome) {
   if (outcome.verdict == analytics::regression::kNotComparable)
     return analytics::regression::recommend_not_comparable(outcome.differences.front().key);
   if (outcome.cause && is_of_ranks(*outcome.cause)) return outcome.cause->recommendation;
+  // Of recordings also where the run time is not decided.
+  if (outcome.cause && outcome.metrics.front().id == kRunTime) return outcome.cause->recommendation;
   std::optional<std::string> known;
   if (outcome.cause)
     known = outcome.cause->recommendation;
@@ -227,8 +230,8 @@ core::Result<DiffOutcome> diff_sides(const ComparedSide& a, const ComparedSide& 
     take(analytics::regression::not_comparable(), outcome);
   }
   for (const auto& [side, letter] : {std::pair(&a, "A"), std::pair(&b, "B")})
-    for (std::string note : {interruption_note(*side, letter), disturbance_note(*side, letter), tpot_note(*side, letter),
-                             quantile_note(*side, letter)})
+    for (std::string note : {interruption_note(*side, letter), disturbance_note(*side, letter), recording_note(*side, letter),
+                             tpot_note(*side, letter), quantile_note(*side, letter)})
       if (!note.empty()) outcome.notes.push_back(std::move(note));
   for (const ComparedSide* side : {&a, &b})
     for (const ComparedSession& session : side->sessions)

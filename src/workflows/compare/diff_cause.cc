@@ -8,6 +8,8 @@
 
 #include "core/numbers.h"
 #include "workflows/compare/diff_rootcause.h"
+#include "workflows/compare/record_cause.h"
+#include "workflows/recorded_run.h"
 
 namespace aaco::workflows {
 namespace {
@@ -85,6 +87,13 @@ core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide& a,
                                                           const DiffEvidence& evidence,
                                                           const std::vector<hardware::Difference>& differences,
                                                           const Services& services) {
+  if (decided.id == kRunTime && decided.delta_ratio && decided.verdict != stats::Verdict::equivalent) {
+    AACO_ASSIGN(auto of_recordings, cause_of_recordings(a, b, decided, differences));
+    if (of_recordings) return of_recordings;
+    if (decided.verdict == stats::Verdict::regression)
+      return std::optional(SuspectedCause{
+          "what took the time is not recorded", "record both sides with 'aaco record --ebpf' and compare again", {}});
+  }
   const bool changed = decided.verdict == stats::Verdict::regression || decided.verdict == stats::Verdict::improvement;
   if (!changed || !decided.delta_ratio) return std::optional<SuspectedCause>();
   const bool slower = decided.verdict == stats::Verdict::regression;

@@ -8,6 +8,7 @@
 #include "analytics/gap_causes.h"
 #include "analytics/latency.h"
 #include "core/strings.h"
+#include "workflows/recorded_run.h"
 
 namespace aaco::workflows {
 namespace {
@@ -20,10 +21,12 @@ using core::ErrorCode;
 
 constexpr std::size_t kMaxSimilar = 5;  // metrics suggested for an unknown one
 
+constexpr std::string_view kCpuTime = "process.cpu_time_ns";  // of a recorded program
+
 struct Alias {
   std::string_view name, id;
 };
-constexpr std::array<Alias, 11> kAliases = {{{"p50", "latency.p50_ns"},
+constexpr std::array<Alias, 15> kAliases = {{{"p50", "latency.p50_ns"},
                                              {"p90", "latency.p90_ns"},
                                              {"p95", "latency.p95_ns"},
                                              {"p99", "latency.p99_ns"},
@@ -33,6 +36,10 @@ constexpr std::array<Alias, 11> kAliases = {{{"p50", "latency.p50_ns"},
                                              {"caller_cpu", "latency.caller_cpu_ns"},
                                              {"throughput", "throughput.items_per_second"},
                                              {"memory", "memory.rss_peak_bytes"},
+                                             {"duration", kRunTime},
+                                             {"run_time", kRunTime},
+                                             {"wall", kRunTime},
+                                             {"cpu_time", kCpuTime},
                                              {"energy", "energy.cpu_per_iteration_joules"}}};
 
 struct LatencyStatistic {
@@ -54,7 +61,7 @@ constexpr std::string_view kTail = "latency.p99_ns";
 constexpr std::size_t kFewestForTail = 299;
 
 // What is looked at where nothing is named, as far as both sides have it; the first that can decide does.
-constexpr std::array<std::string_view, 15> kUsual = {"latency.p50_ns",
+constexpr std::array<std::string_view, 17> kUsual = {"latency.p50_ns",
                                                      kSpan,
                                                      "gpu.kernel_sum_ns",
                                                      "latency.p90_ns",
@@ -66,6 +73,8 @@ constexpr std::array<std::string_view, 15> kUsual = {"latency.p50_ns",
                                                      "gpu.idle_ns",
                                                      "gpu.kernel_count",
                                                      "cpu.cores_used",
+                                                     kRunTime,
+                                                     kCpuTime,
                                                      "memory.rss_peak_bytes",
                                                      "energy.cpu_per_iteration_joules",
                                                      "energy.gpu_per_iteration_joules"};
@@ -281,6 +290,9 @@ std::vector<std::string> usual_ids(const ComparedSide& a, const ComparedSide& b)
   }
   for (std::string_view name : kUsual) {
     if (name == kSpan && (long_series || !spans)) continue;
+    // In a recording that was ended from outside, CPU time says how long it was.
+    if (name == kCpuTime && (!has(a, std::string(kRunTime), std::nullopt) || !has(b, std::string(kRunTime), std::nullopt)))
+      continue;
     if (name == kTail && any([](const ComparedSession& session) { return session.iterations.size() < kFewestForTail; })) continue;
     if (const std::string id(name); has(a, id, std::nullopt) && has(b, id, std::nullopt)) ids.push_back(id);
   }

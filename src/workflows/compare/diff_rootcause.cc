@@ -130,11 +130,12 @@ std::string of_recorded_sleep(const analytics::rootcause::Decomposition& differe
   return found == kRemedies.end() ? std::string() : found->second;
 }
 
+// `both_watched`: the scheduler's events of both sides were recorded.
 std::string advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,
-                   const analytics::rootcause::Cause& cause) {
+                   const analytics::rootcause::Cause& cause, bool both_watched = false) {
   if (difference.delta_ns < 0) return "no action needed: B is faster; approve it as the new baseline";
-  const bool watched = std::any_of(difference.parts.begin(), difference.parts.end(),
-                                   [](const auto& part) { return part.id.starts_with("host_waiting:"); });
+  const bool watched = both_watched || std::any_of(difference.parts.begin(), difference.parts.end(),
+                                                   [](const auto& part) { return part.id.starts_with("host_waiting:"); });
   if (cause.probability < kWorthActing) {
     if (difference.profiled && watched) return "no cause is likely enough to act on: compare the largest parts above";
     return fmt::format("no cause is likely enough to act on: record both sides with 'aaco run{}{}' and compare again",
@@ -246,6 +247,10 @@ core::Result<std::vector<analytics::rootcause::Deviation>> order_of_runs(const s
   return analytics::rootcause::order_of_changes(a, b, names_a, names_b);
 }
 
+bool watched(const analytics::rootcause::Side& side) {
+  return find_metric(side.metrics, "sched.sleep_unknown_per_iteration_ns") != nullptr;
+}
+
 // Where the median decided, and its calls rather than the mean ones tell why.
 std::optional<analytics::rootcause::MedianSides> median_change(const analytics::rootcause::Side& a,
                                                                const analytics::rootcause::Side& b,
@@ -318,7 +323,8 @@ core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a,
                     {"causes", to_json(causes)},
                     {"decomposition", to_json(*difference)}});
   return std::optional(SuspectedCause{sentence(*difference, causes, kProbability, medians ? "a median call" : "a call"),
-                                      advice(judges, *difference, causes.front()), std::move(details)});
+                                      advice(judges, *difference, causes.front(), watched(side_a) && watched(side_b)),
+                                      std::move(details)});
 }
 
 }  // namespace aaco::workflows

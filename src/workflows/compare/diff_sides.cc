@@ -1,7 +1,8 @@
 #include "workflows/diff_sides.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "analytics/latency.h"
@@ -16,10 +17,10 @@
 #include "workflows/baseline_side.h"
 #include "workflows/compare/llm_series.h"
 #include "workflows/compare/side_facts.h"
+#include "workflows/recorded_run.h"
 #include "workflows/session/llm_journal.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/noise.h"
-#include "workflows/session/traced_devices.h"
 
 namespace aaco::workflows {
 namespace {
@@ -28,10 +29,7 @@ using core::ErrorCode;
 using core::Json;
 
 constexpr std::string_view kTagPrefix = "tag:";
-constexpr std::size_t kMaxGroups = 50;     // of equal sessions, whose host is read
-constexpr std::size_t kFewestHistory = 5;  // sessions, below which nothing is learnt of their scatter
-constexpr std::size_t kMaxHistory = 50;    // the newest
-constexpr double kOtherGridShare = 0.25;   // of the time of kernels that both traces have
+constexpr double kOtherGridShare = 0.25;  // of the time of kernels that both traces have
 
 struct FoundSession {
   std::string path;
@@ -102,22 +100,17 @@ core::Status read_series(ComparedSession& session, const trace::SessionManifest&
   return {};
 }
 
-// An imported trace knows its devices from its files; sessions of older versions have them there only.
-void add_traced_devices(const Json& environment, hardware::Fingerprint& fingerprint) {
-  fingerprint.facts.push_back({"device", traced_devices(environment["files"])});
-  fingerprint = hardware::make_fingerprint(std::move(fingerprint.facts));
-}
-
-core::Status read_fingerprint(ComparedSession& session) {
-  const std::string file = core::join_path(session.path, "env.json");
-  if (!core::exists(file)) return {};
-  AACO_ASSIGN(const Json environment, core::read_json_file(file));
-  AACO_ASSIGN(session.fingerprint, hardware::fingerprint_from_json(environment["fingerprint"]));
-  if (environment["imported"].as_bool() == true) {
-    add_traced_devices(environment, session.fingerprint);
-    add_recording_facts(environment["files"], session.fingerprint);
-  }
-  return {};
+// What the manifest of a recording tells: sessions of older versions have their run time there only.
+void add_recorded(const trace::SessionManifest& manifest, ComparedSession& session) {
+  if (session.kind != "record") return;
+  session.exit_code = manifest.outcome.exit_code;
+  session.no_run_time = why_no_run_time(manifest);
+  if (const auto ns = run_time_ns(manifest); ns && find_metric(session.metrics, kRunTime) == nullptr)
+    session.metrics.push_back({std::string(kRunTime), *ns, "ns", {}, {}});
+  const auto* wait = find_metric(session.metrics, "process.run_queue_wait_ratio");
+  const auto* cores = find_metric(session.metrics, "process.cpu_use_cores");
+  if (wait != nullptr && cores != nullptr && wait->value > 0)
+    session.scatter.waiting_ratio = wait->value / (wait->value + std::max(0.0, cores->value));
 }
 
 core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_disturbed) {
@@ -131,10 +124,11 @@ core::Result<ComparedSession> load_one(const FoundSession& found, bool drop_dist
   session.changed = core::join(tracelake::changed_documents(found.path, found.manifest), ", ");
   session.fingerprint_hash = found.manifest.fingerprint;
   session.model = found.manifest.outcome.model;
-  AACO_TRY(read_fingerprint(session));
+  AACO_ASSIGN(session.fingerprint, stored_fingerprint(session.path));
   add_request_facts(found.manifest.request, session.fingerprint);
   AACO_TRY(read_series(session, found.manifest, drop_disturbed));
   AACO_ASSIGN(session.metrics, read_metrics(session.path));
+  add_recorded(found.manifest, session);
   if (session.kind == "llm") {
     AACO_ASSIGN(auto llm, llm_series(session.path));
     session.responses = llm.responses;
@@ -229,50 +223,6 @@ std::optional<hardware::Difference> grid_difference(const ComparedSession& a, co
                 : "the same kernels ran with different grids: different problem sizes"};
 }
 
-// Scatter of neighbours in time, so that a slow drift of the machine does not count (von Neumann's mean square successive
-// difference). Not robust by design: where processes run in one of two modes, most neighbours are alike and the others count.
-double neighbour_deviation(const std::vector<double>& logs) {
-  double squares = 0;
-  for (std::size_t i = 1; i < logs.size(); ++i) squares += (logs[i] - logs[i - 1]) * (logs[i] - logs[i - 1]);
-  return std::sqrt(squares / (2 * static_cast<double>(logs.size() - 1)));
-}
-
-const std::string* host_of(const hardware::Fingerprint& fingerprint) {
-  for (const auto& fact : fingerprint.facts)
-    if (fact.key == "host") return &fact.value;
-  return nullptr;
-}
-
-// How far equal stored runs of any model differ on the host of `fingerprint`; 0: too few tell.
-core::Result<double> machine_history(const hardware::Fingerprint& fingerprint, const Services& services) {
-  const std::string* host = host_of(fingerprint);
-  if (host == nullptr) return 0.0;
-  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
-  struct Group {
-    std::string path;
-    std::vector<double> medians;  // oldest first
-  };
-  std::map<std::string, Group> groups;  // by fingerprint
-  for (const auto& entry : entries) {
-    const auto median = entry.manifest.outcome.p50_ns;
-    if (entry.manifest.state != "complete" || entry.manifest.kind != "run" || entry.manifest.fingerprint.empty() || !median)
-      continue;
-    Group& group = groups[entry.manifest.fingerprint];
-    group.path = entry.path;
-    group.medians.push_back(*median);
-  }
-  std::vector<std::vector<double>> of_host;
-  for (auto& [hash, group] : groups) {
-    if (group.medians.size() < 2 || of_host.size() == kMaxGroups) continue;
-    ComparedSession session;
-    session.path = group.path;
-    if (!read_fingerprint(session)) continue;  // damaged: it tells nothing
-    const std::string* other = host_of(session.fingerprint);
-    if (other != nullptr && *other == *host) of_host.push_back(std::move(group.medians));
-  }
-  return analytics::regression::pooled_neighbour_deviation(of_host, kFewestHistory);
-}
-
 }  // namespace
 
 std::vector<std::string> ComparedSide::ids() const {
@@ -301,6 +251,22 @@ std::string disturbance_note(const ComparedSide& side, std::string_view letter) 
   if (left_out == disturbed) return note + " and are excluded";
   if (left_out == 0) return note + " and are included; --drop-disturbed excludes them if enough remain";
   return note + "; " + std::to_string(left_out) + " of them are excluded";
+}
+
+std::string recording_note(const ComparedSide& side, std::string_view letter) {
+  std::string why;
+  std::int64_t without = 0, failed = 0, exit_code = 0;
+  for (const ComparedSession& session : side.sessions) {
+    if (!session.no_run_time.empty()) ++without, why = session.no_run_time;
+    if (const auto code = session.exit_code.value_or(0); code != 0) ++failed, exit_code = code;
+  }
+  const auto of = [&](std::int64_t count) { return fmt::format("{} of {} recordings", count, side.sessions.size()); };
+  std::string note;
+  if (without > 0) note = fmt::format("{}: {} without a run time: {}", letter, of(without), why);
+  if (failed > 0)
+    note += fmt::format("{}{}: in {} the command failed (exit code {}), so that its run is incomplete", note.empty() ? "" : "; ",
+                        letter, of(failed), exit_code);
+  return note;
 }
 
 core::Result<ComparedSide> load_side(const std::vector<std::string>& names, const Services& services, bool drop_disturbed) {
@@ -342,36 +308,6 @@ std::vector<hardware::Difference> side_differences(const ComparedSide& a, const 
   std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.severity < y.severity; });
   name_models(found, a.sessions.front().model, b.sessions.front().model);
   return found;
-}
-
-core::Result<std::optional<BetweenHistory>> history_between(const ComparedSide& a, const ComparedSide& b,
-                                                            const Services& services) {
-  const std::string& hash = b.sessions.front().fingerprint_hash;
-  if (hash.empty() || a.sessions.front().fingerprint_hash != hash) return std::optional<BetweenHistory>();
-  std::set<std::string> own;
-  for (const ComparedSide* side : {&a, &b})
-    for (const ComparedSession& session : side->sessions) own.insert(session.id);
-  AACO_ASSIGN(const auto entries, tracelake::list_session_heads(services.paths.sessions));
-  std::vector<double> logs;
-  for (const auto& entry : entries) {
-    const auto median = entry.manifest.outcome.p50_ns;
-    if (entry.manifest.state != "complete" || entry.manifest.kind != "run" || entry.manifest.fingerprint != hash) continue;
-    if (median && *median > 0 && !own.contains(entry.manifest.id.text)) logs.push_back(std::log(*median));
-  }
-  if (logs.size() < kFewestHistory) return std::optional<BetweenHistory>();
-  if (logs.size() > kMaxHistory) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(kMaxHistory));
-  return std::optional(BetweenHistory{std::expm1(neighbour_deviation(logs)), static_cast<std::int64_t>(logs.size())});
-}
-
-core::Result<double> between_runs(const ComparedSide& a, const ComparedSide& b, bool use_history, const Services& services) {
-  std::vector<analytics::regression::RunScatter> scatter;
-  for (const ComparedSide* side : {&a, &b})
-    for (const ComparedSession& session : side->sessions) scatter.push_back(session.scatter);
-  double machine_ratio = 0;
-  if (use_history) {
-    AACO_ASSIGN(machine_ratio, machine_history(b.sessions.front().fingerprint, services));
-  }
-  return analytics::regression::assumed_between_runs(scatter, machine_ratio);
 }
 
 }  // namespace aaco::workflows

@@ -49,6 +49,63 @@ DiffOutcome compared(const ComparedSide& a, const ComparedSide& b, bool force = 
   return outcome ? *std::move(outcome) : DiffOutcome();
 }
 
+// Recordings of about `run_ns`, told by their metrics alone.
+ComparedSide recordings(const std::string& name, double run_ns, const std::string& why = {}) {
+  ComparedSide out = side(name, 1);
+  for (ComparedSession& session : out.sessions) {
+    session.kind = "record";
+    const double scatter = 1 + 0.004 * static_cast<double>(session.id.back() - '0');
+    session.iterations.clear();
+    session.metrics = {{"process.cpu_time_ns", run_ns * 0.9 * scatter, "ns", {}, {}},
+                       {"memory.rss_peak_bytes", 1e8 * scatter, "bytes", {}, {}}};
+    session.no_run_time = why;
+    if (why.empty()) session.metrics.push_back({"process.run_time_ns", run_ns * scatter, "ns", {}, {}});
+  }
+  return out;
+}
+
+DiffOutcome by_default(const ComparedSide& a, const ComparedSide& b) {
+  Services services;
+  services.paths.share = AACO_SOURCE_DIR;
+  DiffRequest request;
+  request.store = request.use_history = false;
+  auto outcome = diff_sides(a, b, request, services);
+  EXPECT_TRUE(outcome) << outcome.error().text();
+  return outcome ? *std::move(outcome) : DiffOutcome();
+}
+
+TEST(Diff, TheRunTimeOfRecordingsDecides) {
+  const auto slower = by_default(recordings("a", 5e8), recordings("b", 4e9));
+  EXPECT_EQ(slower.verdict, "regression");
+  std::vector<std::string> ids;
+  for (const auto& metric : slower.metrics) ids.push_back(metric.id);
+  EXPECT_THAT(ids, ElementsAre("process.run_time_ns", "process.cpu_time_ns", "memory.rss_peak_bytes"));
+  EXPECT_EQ(by_default(recordings("a", 1e9), recordings("b", 1e9)).verdict, "equivalent");
+  EXPECT_EQ(by_default(recordings("a", 4e9), recordings("b", 5e8)).verdict, "improvement");
+}
+
+TEST(Diff, ARecordingEndedFromOutsideHasNoRunTimeAndSaysSo) {
+  const auto outcome =
+      by_default(recordings("a", 5e8, "--duration ended its command"), recordings("b", 4e9, "--duration ended its command"));
+  EXPECT_EQ(outcome.metrics.front().id, "memory.rss_peak_bytes");
+  EXPECT_EQ(outcome.metrics.size(), 1U) << "its CPU time says how long it was recorded";
+  EXPECT_THAT(outcome.notes, Contains("A: 4 of 4 recordings without a run time: --duration ended its command"));
+}
+
+TEST(Diff, AFailedCommandIsSaid) {
+  auto b = recordings("b", 1e9);
+  b.sessions.back().exit_code = 3;
+  EXPECT_THAT(by_default(recordings("a", 1e9), b).notes,
+              Contains(HasSubstr("1 of 4 recordings the command failed (exit code 3)")));
+}
+
+TEST(Diff, OneRecordingASideIsJudgedWithAnAssumedDeviation) {
+  auto a = recordings("a", 5e8), b = recordings("b", 4e9), near = recordings("c", 6e8);
+  for (ComparedSide* one : {&a, &b, &near}) one->sessions.resize(1);
+  EXPECT_EQ(by_default(a, b).verdict, "regression");
+  EXPECT_EQ(by_default(a, near).verdict, "inconclusive");
+}
+
 TEST(Diff, SlowerFasterAndTheSame) {
   EXPECT_EQ(compared(side("a", 1e6), side("b", 1.3e6)).verdict, "regression");
   EXPECT_EQ(compared(side("a", 1e6), side("b", 0.7e6)).verdict, "improvement");

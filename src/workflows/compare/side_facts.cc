@@ -8,6 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "core/files.h"
+#include "workflows/recorded_run.h"
+#include "workflows/session/traced_devices.h"
+
 namespace aaco::workflows {
 namespace {
 
@@ -36,6 +40,7 @@ bool has(const hardware::Fingerprint& fingerprint, std::string_view key) {
 }  // namespace
 
 void add_request_facts(const Json& request, hardware::Fingerprint& fingerprint) {
+  add_command_facts(request, fingerprint);
   if (!request[kProfile].is_bool()) return;  // not the request of a run
   auto facts = fingerprint.facts;
   facts.push_back({std::string(kMeasuredWith), options_of(request)});
@@ -82,6 +87,28 @@ void add_recording_facts(const Json& files, hardware::Fingerprint& fingerprint) 
   if (!options.empty()) facts.push_back({std::string(kMeasuredWith), options});
   if (!ranks.empty()) facts.push_back({std::string(kJobRanks), ranks});
   fingerprint = hardware::make_fingerprint(std::move(facts));
+}
+
+namespace {
+
+// An imported trace knows its devices from its files; sessions of older versions have them there only.
+void add_traced_devices(const Json& environment, hardware::Fingerprint& fingerprint) {
+  fingerprint.facts.push_back({"device", traced_devices(environment["files"])});
+  fingerprint = hardware::make_fingerprint(std::move(fingerprint.facts));
+}
+
+}  // namespace
+
+core::Result<hardware::Fingerprint> stored_fingerprint(const std::string& path) {
+  const std::string file = core::join_path(path, "env.json");
+  if (!core::exists(file)) return hardware::Fingerprint();
+  AACO_ASSIGN(const Json environment, core::read_json_file(file));
+  AACO_ASSIGN(auto fingerprint, hardware::fingerprint_from_json(environment["fingerprint"]));
+  if (environment["imported"].as_bool() == true) {
+    add_traced_devices(environment, fingerprint);
+    add_recording_facts(environment["files"], fingerprint);
+  }
+  return fingerprint;
 }
 
 std::string host_not_judged(const std::vector<hardware::Difference>& differences, bool traced) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "core/result.h"
 #include "hardware/fingerprint.h"
 #include "workflows/diff_sides.h"
 #include "workflows/services.h"
@@ -12,12 +13,15 @@
 namespace aaco::workflows {
 
 // What the request of a run says beyond the facts stored with it: measured_with, its collectors and passes ("--ebpf --profile" or
-// "none"), and that inputs were given whose content was not recorded.
+// "none"), and that inputs were given whose content was not recorded; of a recording its program and command.
 void add_request_facts(const core::Json& request, hardware::Fingerprint& fingerprint);
 
 // How an imported trace was recorded, as measured_with: the options of PyTorch's profiler that were on, or "none"; and job.ranks,
 // the number of ranks of the job that its files state. `files`: of env.json; without such facts nothing is added.
 void add_recording_facts(const core::Json& files, hardware::Fingerprint& fingerprint);
+
+// The fingerprint in a session's env.json, of an imported trace with its devices and how it was recorded; empty without the file.
+core::Result<hardware::Fingerprint> stored_fingerprint(const std::string& path);
 
 // Why the host's time in two traces cannot be judged: they were recorded with different options. Empty: it can.
 std::string host_not_judged(const std::vector<hardware::Difference>& differences, bool traced);

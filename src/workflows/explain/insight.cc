@@ -47,6 +47,20 @@ core::Result<std::optional<LearnedModel>> load_model(const std::string& path, co
   return std::optional(std::move(*model));
 }
 
+constexpr std::string_view kHost = "host_computing";
+
+// Without a profiled pass, a caller that computes may do so in the model or around it.
+Json compute_of_the_call(Json document) {
+  return document.set("bottleneck_class", analytics::bottleneck::kInconclusive)
+      .set("confidence", 0.0)
+      .set("title", "undecided: computing in the call")
+      .set("meaning",
+           "The calling thread computes almost all of the call. Whether in the model or in the work around it is not recorded: "
+           "'aaco run --profile' tells.")
+      .set("optimization_priority", Json::array())
+      .set("recommendations", Json::array());
+}
+
 }  // namespace
 
 core::Result<std::unique_ptr<SessionFacts>> session_facts(LoadedSession& loaded, const trace::SessionManifest& manifest,
@@ -120,6 +134,7 @@ core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::Sessi
                                 facts->iterations.size());
   if (found.class_id.empty()) return nothing_to_judge(manifest);
   const auto& side = facts->side;
+  const bool unseen = found.class_id == kHost && !side.signals.get("host.around_ratio");
   if (found.class_id == analytics::bottleneck::kInconclusive)
     return with_stops(to_json(found, judges.book).set("recommendations", Json::array()), side.account);
   auto recommendations = recommend(found, judges.book, side.signals, side.nodes, *facts->names, processor_of(loaded.path()));
@@ -127,6 +142,7 @@ core::Result<Json> bottleneck_document(LoadedSession& loaded, const trace::Sessi
   follow_stops(side.account, recommendations);
   follow_arithmetic_rate(side.signals, recommendations);
   core::Json document = with_arithmetic_rate(to_json(found, judges.book), side.signals);
+  if (unseen) return with_stops(compute_of_the_call(std::move(document)), side.account);
   return with_stops(std::move(document.set("recommendations", to_json(recommendations))), side.account);
 }
 

@@ -15,6 +15,7 @@
 #include "workflows/isolation.h"
 #include "workflows/isolation/attended_child.h"
 #include "workflows/live_record.h"
+#include "workflows/recorded_run.h"
 #include "workflows/run/cpu_account.h"
 #include "workflows/run/gpu_profile_pass.h"
 #include "workflows/run/hooked_calls.h"
@@ -51,10 +52,22 @@ class Holding {
   SignalRelay* relay_;
 };
 
+// The command line of the process to observe, without secrets; empty: none, or it cannot be read.
+std::vector<std::string> process_command(const RecordRequest& request) {
+  if (!request.process_id) return {};
+  const auto text = core::read_file("/proc/" + std::to_string(*request.process_id) + "/cmdline");
+  std::vector<std::string> words;
+  if (text)
+    for (const auto& word : core::split(*text, '\0')) words.emplace_back(word);
+  while (!words.empty() && words.back().empty()) words.pop_back();
+  return hardware::without_secrets(words);
+}
+
 Json request_json(const RecordRequest& request) {
   Json words = Json::texts(hardware::without_secrets(request.command));
   return Json::object({{"command", std::move(words)},
                        {"process_id", request.process_id},
+                       {"process_command", Json::texts(process_command(request))},
                        {"duration_ns", request.duration ? Json(static_cast<long long>(request.duration->count())) : Json()},
                        {"telemetry_period_ns", static_cast<long long>(request.telemetry_period.count())},
                        {"ebpf", request.ebpf},
@@ -131,18 +144,6 @@ core::Result<std::optional<Profiling>> profiling_for(const RecordRequest& reques
   profiling.pass.command = request.command;
   AACO_ASSIGN(profiling.profiler, runner::profilers::find_profiler(services.environment.get("PATH").value_or("")));
   return std::optional(std::move(profiling));
-}
-
-// What the command runs: of "env -u A B=1 program" that is the program.
-std::string program_of(const std::vector<std::string>& command) {
-  if (core::base_name(command[0]) != "env") return core::base_name(command[0]);
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    if (command[i] == "-u" || command[i] == "-C")
-      ++i;
-    else if (!command[i].starts_with('-') && command[i].find('=') == std::string::npos)
-      return core::base_name(command[i]);
-  }
-  return "env";
 }
 
 }  // namespace
@@ -241,8 +242,10 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   if (child) what.exit_code = outcome.exit_code;
   what.wall_ns = end - begin;
   draft.manifest().outcome.isolation = isolation.describe();
-  std::vector<hardware::Fact> subject = {{"mode", "record"},
-                                         {"command", core::join(hardware::without_secrets(request.command), " ")}};
+  hardware::Fingerprint of_command;
+  add_command_facts(draft.manifest().request, of_command);
+  std::vector<hardware::Fact> subject = {{"mode", "record"}};
+  subject.insert(subject.end(), of_command.facts.begin(), of_command.facts.end());
   for (auto& fact : isolation.facts()) subject.push_back(std::move(fact));
   AACO_TRY(draft.write_lockbox(std::move(subject), python.libraries()));
   AACO_TRY(draft.writer().flush());
@@ -268,6 +271,8 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   if (total) account_cpu(*total, static_cast<double>(end - begin), metrics);
   account_states(events, loaded.names(), metrics);
   memory_limit.account(metrics);
+  draft.manifest().state = interrupted ? "interrupted" : draft.manifest().state;
+  if (const auto run_time = run_time_ns(draft.manifest())) metrics.push_back({std::string(kRunTime), *run_time, "ns", {}, {}});
   metrics.insert(metrics.end(), std::make_move_iterator(gpu_metrics.begin()), std::make_move_iterator(gpu_metrics.end()));
   metrics.insert(metrics.end(), std::make_move_iterator(call_metrics.begin()), std::make_move_iterator(call_metrics.end()));
   if (draft.manifest().outcome.gpu.is_object()) write_bottleneck(draft, loaded, metrics, services.paths);

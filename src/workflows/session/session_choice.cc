@@ -20,7 +20,8 @@ std::string fact_of(const trace::SessionManifest& manifest, const std::string& k
 }
 
 std::string same_thing(const trace::SessionManifest& manifest) {
-  return manifest.kind + manifest.fingerprint + (manifest.kind == "import" ? ":" + manifest.tag : "");
+  return manifest.kind + manifest.fingerprint + (manifest.kind == "import" ? ":" + manifest.tag : "") +
+         (manifest.kind == "record" ? ":" + manifest.outcome.model : "");
 }
 
 bool is_meant(const trace::SessionManifest& manifest, const SessionWhere& where, const std::vector<std::string>& noted_tags) {

@@ -14,6 +14,7 @@
 #include "tracelake/lake.h"
 #include "workflows/explain/insight.h"
 #include "workflows/llm_causes/slow_causes.h"
+#include "workflows/recorded_run.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session_choice.h"
 #include "workflows/session_report.h"
@@ -28,9 +29,9 @@ using core::Json;
 constexpr std::size_t kMaxExecutions = 10;
 constexpr std::size_t kMaxEarlier = 50;
 // What a session is laid beside earlier ones by.
-constexpr std::array<std::string_view, 7> kHistoryMetrics = {"latency.p50_ns",         "latency.p99_ns",  "latency.cov_ratio",
-                                                             "memory.rss_peak_bytes",  "llm.ttft_p50_ns", "llm.tpot_p50_ns",
-                                                             "llm.requests_per_second"};
+constexpr std::array<std::string_view, 8> kHistoryMetrics = {"latency.p50_ns",  "latency.p99_ns",         "latency.cov_ratio",
+                                                             kRunTime,          "memory.rss_peak_bytes",  "llm.ttft_p50_ns",
+                                                             "llm.tpot_p50_ns", "llm.requests_per_second"};
 
 void append(std::vector<Anomaly>& to, std::vector<Anomaly> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -83,6 +84,17 @@ bool same_server(const std::string& path, const trace::SessionManifest& manifest
   return other && other->outcome.llm["url"].text() == manifest.outcome.llm["url"].text();
 }
 
+// Recordings of other commands say nothing of this one; fingerprints of older versions do not tell them apart.
+bool same_command(const trace::SessionManifest& manifest, const std::string& earlier) {
+  if (manifest.kind != "record") return true;
+  const auto other = tracelake::read_manifest(earlier);
+  if (!other) return false;
+  hardware::Fingerprint a, b;
+  add_command_facts(manifest.request, a);
+  add_command_facts(other->request, b);
+  return a == b;
+}
+
 core::Status add_history(const std::string& session_id, const trace::SessionManifest& manifest, const trace::Metrics& metrics,
                          const Services& services, Explanation& out) {
   // An imported trace does not say what ran: without a tag any other trace of the device would be compared with it.
@@ -96,6 +108,7 @@ core::Status add_history(const std::string& session_id, const trace::SessionMani
       continue;
     if (static_cast<std::size_t>(out.compared_with) == kMaxEarlier) break;
     if (manifest.kind == "llm" && !same_server(entry->path, manifest)) continue;
+    if (!same_command(manifest, entry->path)) continue;
     const auto known = read_metrics(entry->path);
     if (!known) continue;
     ++out.compared_with;

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "core/cpu_set.h"
+#include "core/files.h"
 #include "core/numbers.h"
+#include "workflows/session_report/record_phases.h"
 #include "workflows/session_report/record_waits.h"
 
 namespace aaco::workflows {
@@ -34,12 +36,12 @@ constexpr double kLongestFault = 10e-6;  // seconds of kernel time: more than th
 constexpr double kUnsampled = 0.05;      // of the CPU time, from which it is named
 constexpr double kMostlyUnsampled = 0.25;
 constexpr double kFewestUnsampled = 0.03;  // CPUs
+constexpr double kMostly = 0.5;            // of the time
 constexpr double kIdle = 0.3;              // CPUs, below which the program mostly sleeps
 constexpr double kIdleCpus = 0.3;          // CPUs, from which one counts as free
 constexpr double kMajorFaults = 50;        // per second
 constexpr double kMemoryLimitHits = 5;     // per second
 constexpr std::int64_t kKilled = 128 + 9;  // exit code of a program that SIGKILL ended
-constexpr std::size_t kPhases = 4;
 
 struct Facts {
   const report::ReportModel& model;
@@ -54,16 +56,8 @@ struct Facts {
   }
 };
 
-double mean_of(const report::Series& series, std::size_t begin, std::size_t end) {
-  double sum = 0;
-  std::size_t count = 0;
-  for (std::size_t i = begin; i < end; ++i)
-    if (std::isfinite(series.value[i])) sum += series.value[i], ++count;
-  return count > 0 ? sum / static_cast<double>(count) : 0;
-}
-
 std::optional<double> mean_of(const report::Series* series) {
-  return series == nullptr ? std::nullopt : std::optional(mean_of(*series, 0, series->value.size()));
+  return series == nullptr ? std::nullopt : std::optional(mean_between(*series, 0, series->value.size()));
 }
 
 // Mean over the GPUs.
@@ -72,22 +66,6 @@ std::optional<double> gpu_use(const Facts& facts) {
   for (const auto& metric : facts.model.metrics)
     if (metric.id == "gpu.use_ratio") sum += metric.value, ++count;
   return count > 0 ? std::optional(sum / count) : std::nullopt;
-}
-
-// The process whose CPU time grew most, and its share; empty with one process.
-std::optional<std::pair<std::string, double>> busiest_process(const Facts& facts) {
-  double sum = 0, most = 0;
-  std::string who;
-  std::size_t count = 0;
-  for (const auto& one : facts.model.telemetry) {
-    if (one.metric != "process.cpu_time_seconds" || !one.entity.starts_with("pid ") || one.value.empty()) continue;
-    const double grown = one.value.back() - one.value.front();
-    if (!std::isfinite(grown) || grown < 0) continue;
-    ++count;
-    sum += grown;
-    if (grown > most) most = grown, who = one.entity;
-  }
-  return count > 1 && sum > 0 ? std::optional(std::pair(who, most / sum)) : std::nullopt;
 }
 
 struct Limit {
@@ -150,6 +128,10 @@ bool waits_runnable(const MeasuredProgram& is) {
   return is.waiting_at_least >= kFewestWaiting && is.waiting / (is.waiting + is.cores) >= kWaiting && is.waiting >= asleep;
 }
 
+// The headline is the largest part of what the threads did: a program that computes for longer than it waits is not limited by
+// the wait, which is named beside.
+bool waits_most(const MeasuredProgram& is) { return is.waiting >= is.cores; }
+
 // While its threads were runnable, as many CPUs were idle: what they wait for is each other's hand-over, not a free CPU. The
 // kernel wakes a thread on the CPU of the one that wakes it, also where another CPU is idle.
 bool takes_turns(const MeasuredProgram& is) { return is.idle_cpus.value_or(0) >= std::max(kIdleCpus, is.waiting); }
@@ -198,12 +180,32 @@ Limit computing(const Facts& facts, const MeasuredProgram& is, std::string title
   return {"kernel_time", "kernel time: system calls", text + ": system calls, or starting processes."};
 }
 
+// What its threads did, as shares of their time; without events, of a program with one thread.
+struct ThreadTime {
+  double computing = 0, asleep = 0;
+};
+ThreadTime thread_time(const MeasuredProgram& is) {
+  double asleep = std::max(0.0, 1 - is.cores - is.waiting);
+  if (is.waits && is.wall_ns > 0) {
+    asleep = 0;
+    for (const auto& [cause, ns] : is.waits->causes) asleep += ns / is.wall_ns;
+  }
+  const double whole = is.cores + is.waiting + asleep;
+  return whole > 0 ? ThreadTime{is.cores / whole, asleep / whole} : ThreadTime{};
+}
+
+std::string computed_text(const MeasuredProgram& is) {
+  return fmt::format("It kept {:.2g} CPUs busy, and slept or waited beside that{}", is.cores,
+                     is.waits ? ": " + is.waits->text + "." : std::string("."));
+}
+
 Limit sleeping(const MeasuredProgram& is) {
-  if (is.waits)
-    return {"host_waiting", "host waits",
-            fmt::format("The program slept most of the time. Summed over threads: {}.", is.waits->text)};
-  return {"host_waiting", "host waits",
-          "The program slept most of the time: on timers, locks, the network or other processes (--ebpf records which)."};
+  const double asleep = thread_time(is).asleep;
+  const std::string slept =
+      "The program slept " +
+      (asleep > kMostly ? std::string("most of the time") : fmt::format("for {} of the time", core::format_percent(asleep)));
+  if (is.waits) return {"host_waiting", "host waits", fmt::format("{}. Summed over threads: {}.", slept, is.waits->text)};
+  return {"host_waiting", "host waits", slept + ": on timers, locks, the network or other processes (--ebpf records which)."};
 }
 
 Limit turns(const MeasuredProgram& is) {
@@ -256,6 +258,26 @@ Limit by_memory_limit(const Facts& facts, Limit limit) {
                                    memory_limit_of(facts))};
 }
 
+// Stops by ptrace are those of a tracer: by the scheduler's events, or where samples saw processes stopped and a tracer is in the
+// command.
+std::optional<Limit> traced_limit(const Facts& facts, const MeasuredProgram& is) {
+  constexpr std::array<std::string_view, 4> kTracers = {"strace", "ltrace", "gdb", "rr"};
+  constexpr double kTracedPerSecond = 100;  // stops, from which each system call or more is traced
+  const double recorded = is.waits ? is.waits->traced_ns / std::max(1.0, is.wall_ns) : 0;
+  const double count = is.waits ? static_cast<double>(is.waits->traced_count) : 0;
+  bool named = false;
+  for (const core::Json& word : facts.model.session.request["command"].items())
+    named = named || std::find(kTracers.begin(), kTracers.end(), core::base_name(word.text())) != kTracers.end();
+  const bool often = count * 1e9 >= kTracedPerSecond * std::max(1.0, is.wall_ns);
+  if (!often && recorded < kStopped && !(named && !is.waits && is.stopped.value_or(0) >= kStopped)) return std::nullopt;
+  return Limit{"process_traced", "a tracer (strace, gdb)",
+               count > 0
+                   ? fmt::format("A tracer stopped threads of the program {} times by ptrace, for {} in all: each stop also "
+                                 "costs switches between it and the tracer.",
+                                 core::format_count(count), core::format_duration(is.waits->traced_ns))
+                   : std::string("Its processes were stopped in many samples, and its command runs a tracer (ptrace).")};
+}
+
 Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
   if (const double periods = throttled_periods(facts).value_or(0);
       facts.metric("cgroup.throttled_ratio").value_or(0) >= kThrottled || periods >= kThrottledPeriods)
@@ -263,16 +285,17 @@ Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
             "The program's control group used up its CPU quota" +
                 (periods > 0 ? fmt::format(" in {} of its periods", core::format_percent(periods)) : std::string()) +
                 " and was throttled."};
+  if (const auto tracer = traced_limit(facts, is)) return *tracer;
   if (const double stopped = stopped_share(is); stopped >= kStopped)
     return {"process_stopped", "stops (SIGSTOP)",
-            fmt::format("Processes of the program were stopped by a signal (SIGSTOP, a terminal, a debugger) for {} of the time.",
+            fmt::format("Processes of the program were stopped by a signal (SIGSTOP, a terminal) for {} of the time.",
                         core::format_percent(stopped))};
   if (const double frozen = frozen_share(is); frozen >= kStopped)
     return {"process_frozen", "freezes (cgroup freezer)",
             fmt::format("Threads of the program were frozen by the freezer of their control group for {} of the time.",
                         core::format_percent(frozen))};
   if (waits_runnable(is) && takes_turns(is)) return turns(is);
-  if (waits_runnable(is))
+  if (waits_runnable(is) && waits_most(is))
     return {"cpu_contention", "waiting for a CPU", "Runnable threads waited because no CPU that they may use was free."};
   if (gpu_use(facts).value_or(0) >= kGpuBusy)
     return {"gpu_busy", "the GPU",
@@ -282,6 +305,11 @@ Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
     return {"page_faults", "page faults from storage", "Memory had to be read from storage first."};
   if (is.cpus && is.cores >= kCpusBusy * *is.cpus)
     return computing(facts, is, "CPU computation", "All CPUs that the program may use were busy with it.");
+  if (waits_runnable(is))
+    return computing(facts, is, "CPU computation",
+                     fmt::format("Its threads computed for {} of the time that they did not sleep, and waited for a CPU in "
+                                 "the remaining time: other work took its CPUs.",
+                                 core::format_percent(is.cores / (is.cores + is.waiting))));
   if (is.cores >= 0.9 && is.cores <= 1.1)
     return computing(
         facts, is, "one CPU",
@@ -291,29 +319,12 @@ Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
     return {"inconclusive", "",
             "Cannot tell: processes too short to be sampled used much of the CPU time, and what they waited for is unknown."};
   if (is.cores < kIdle) return sleeping(is);
+  // What is most of its threads' time; threads that only wait for work do not hide the one that computes.
+  const ThreadTime time = thread_time(is);
+  if ((is.cores > kMostly && is.cores <= 1.1) || (is.waits && time.computing > kMostly))
+    return computing(facts, is, "CPU computation", computed_text(is));
+  if (is.cores <= kMostly && time.asleep > kMostly && is.waiting_at_least < is.cores) return sleeping(is);
   return {"inconclusive", "", "No resource was near its limit all the time: profile the phases that take long."};
-}
-
-// A cumulative counter as its growth per second in each quarter: with children that no sample saw.
-std::string quarters_of(const report::Series& counter) {
-  std::string text;
-  const std::size_t last = counter.value.size() - 1;
-  for (std::size_t i = 0; i < kPhases; ++i) {
-    const std::size_t from = last * i / kPhases, to = last * (i + 1) / kPhases;
-    const auto ns = static_cast<double>(counter.time_ns[to] - counter.time_ns[from]);
-    const double grown = std::max(0.0, counter.value[to] - counter.value[from]);
-    text += fmt::format("{}{:.2g}", text.empty() ? "" : ", ", ns > 0 ? grown * 1e9 / ns : 0);
-  }
-  return text;
-}
-
-// "CPUs busy over the run: 0.4, 3.8, 3.9, 1.0"
-std::string phases_of(const report::Series& cores) {
-  std::string text;
-  const std::size_t count = cores.value.size();
-  for (std::size_t i = 0; i < kPhases; ++i)
-    text += fmt::format("{}{:.2g}", text.empty() ? "" : ", ", mean_of(cores, count * i / kPhases, count * (i + 1) / kPhases));
-  return text;
 }
 
 }  // namespace
@@ -371,7 +382,7 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
   if (is.waits && is.waits->run_queue_ns > 0)
     evidence.push_back("runnable without a CPU, summed over threads: " + core::format_duration(is.waits->run_queue_ns));
   if (is.waits) evidence.push_back("slept, summed over threads: " + is.waits->text);
-  if (const auto who = busiest_process(facts))
+  if (const auto who = busiest_process(facts.model))
     evidence.push_back(fmt::format("{} of the CPU time is of {}", core::format_percent(who->second), who->first));
   const auto* counter = facts.series("process.cpu_time_seconds", "tree");
   if (is.unsampled >= kUnsampled && counter != nullptr && counter->value.size() >= 2 * kPhases)

@@ -38,7 +38,7 @@ TEST(RecordVerdict, NamesWhatLimitsTheProgram) {
   EXPECT_EQ(Recorded(1.0).limit(), "compute_bound");
   EXPECT_EQ(Recorded(0.05).limit(), "host_waiting");
   EXPECT_EQ(Recorded(2).limit(), "inconclusive");
-  EXPECT_EQ(Recorded(2).metric("process.run_queue_wait_ratio", 1).limit(), "cpu_contention");
+  EXPECT_EQ(Recorded(2).metric("process.run_queue_wait_ratio", 2.1).limit(), "cpu_contention");
   EXPECT_EQ(Recorded(2).metric("cgroup.throttled_ratio", 0.4).limit(), "cpu_throttling");
   EXPECT_EQ(Recorded(0.1).metric("pressure.io_some_ratio", 0.6).limit(), "storage");
   EXPECT_EQ(Recorded(0.1).series("process.major_faults_per_second", "tree", {400, 600}).limit(), "page_faults");
@@ -102,21 +102,33 @@ TEST(RecordVerdict, ThreadsThatTakeTurnsDoNotWaitForACpu) {
   };
   EXPECT_EQ(turns(0.05).limit(), "host_waiting");
   EXPECT_THAT(record_verdict(turns(0.05).model)->why.text, HasSubstr("0.98 of the CPUs that it may use were idle"));
-  EXPECT_EQ(turns(0.98).limit(), "cpu_contention") << "other programs use it";
-  EXPECT_EQ(turns(0.7).limit(), "cpu_contention") << "fewer CPUs were idle than threads runnable";
+  EXPECT_EQ(turns(0.98).limit(), "compute_bound") << "other programs use it, and it computes for longer than it waits";
+  EXPECT_EQ(turns(0.7).limit(), "compute_bound") << "fewer CPUs were idle than threads runnable";
   Recorded unknown = turns(0.05);
   unknown.model.telemetry.pop_back(), unknown.model.telemetry.pop_back();
-  EXPECT_EQ(unknown.limit(), "cpu_contention") << "nothing is known of the second CPU";
+  EXPECT_EQ(unknown.limit(), "compute_bound") << "nothing is known of the second CPU";
 }
 
 TEST(RecordVerdict, SleepingProgramsDoNotWaitForACpu) {
   EXPECT_EQ(Recorded(0.0271).metric("process.run_queue_wait_ratio", 0.009).limit(), "host_waiting");
   EXPECT_EQ(Recorded(0.28).metric("process.run_queue_wait_ratio", 0.0728).limit(), "host_waiting");
   EXPECT_EQ(Recorded(0.2).metric("process.run_queue_wait_ratio", 0.2).limit(), "host_waiting") << "it sleeps 60 % of the time";
-  EXPECT_EQ(Recorded(0.5).metric("process.run_queue_wait_ratio", 0.45).limit(), "cpu_contention");
+  EXPECT_EQ(Recorded(0.45).metric("process.run_queue_wait_ratio", 0.5).limit(), "cpu_contention");
   Recorded uncertain(0.5);
   uncertain.model.metrics.push_back({"process.run_queue_wait_ratio", 0.5, "ratio", trace::Interval{0, 1.1}, {}});
   EXPECT_EQ(uncertain.limit(), "inconclusive");
+}
+
+TEST(RecordVerdict, TheHeadlineIsTheLargestPart) {
+  Recorded beside(0.77);
+  beside.metric("process.run_queue_wait_ratio", 0.227);
+  EXPECT_EQ(beside.limit(), "compute_bound") << "it computes for 77 % of the time";
+  EXPECT_THAT(record_verdict(beside.model)->why.text, HasSubstr("computed for 77.2 % of the time that they did not sleep"));
+  EXPECT_EQ(Recorded(0.6).limit(), "compute_bound");
+  EXPECT_EQ(Recorded(0.4).limit(), "host_waiting") << "it sleeps for 60 %";
+  Recorded third(0.29);
+  third.metric("process.run_queue_wait_ratio", 0.28);
+  EXPECT_THAT(record_verdict(third.model)->why.text, HasSubstr("slept for 43.0 % of the time")) << "not most of it";
 }
 
 TEST(RecordVerdict, UnsampledTimeIsNamedAndLeavesNoCauseInvented) {
@@ -174,7 +186,7 @@ TEST(RecordVerdict, EventsNameWhatItSleptFor) {
   EXPECT_EQ(watched(0.02, {{"off_cpu", "stopped", "", 3, 5'000'000'000, 0, 0}}).limit(), "process_stopped");
   EXPECT_EQ(watched(0.02, {{"off_cpu", "frozen", "", 3, 5'000'000'000, 0, 0}}).limit(), "process_frozen");
   EXPECT_EQ(watched(0.77, {{"off_cpu", "sleep", "wait4", 9, 5'840'000'000, 0, 0},
-                           {"run_queue", "preempted", "", 9, 1'200'000'000, 0, 0}})
+                           {"run_queue", "preempted", "", 9, 5'200'000'000, 0, 0}})
                 .metric("process.cpu_unsampled_ratio", 0.9)
                 .limit(),
             "cpu_contention")
@@ -182,6 +194,19 @@ TEST(RecordVerdict, EventsNameWhatItSleptFor) {
   auto others = watched(0.1, {{"off_cpu", "sleep", "wait4", 9, 5'000'000'000, 0, 0}});
   EXPECT_EQ(others.metric("pressure.io_some_ratio", 0.6).limit(), "host_waiting") << "the machine's I/O is not the program's";
   EXPECT_EQ(watched(0.1, {{"off_cpu", "disk_sleep", "vfork", 9, 5'000'000'000, 0, 0}}).limit(), "host_waiting");
+}
+
+TEST(RecordVerdict, ATracerIsNotSigstop) {
+  const auto traced = watched(0.5, {{"off_cpu", "sleep", "wait4", 108929, 2'600'000'000, 0, 0},
+                                    {"off_cpu", "traced", "getpid", 120000, 1'100'000'000, 0, 0}});
+  EXPECT_EQ(traced.limit(), "process_traced");
+  EXPECT_THAT(record_verdict(traced.model)->why.text, HasSubstr("120,000 times by ptrace"));
+  auto sampled = Recorded(0.3).metric("process.stopped_ratio", 0.4);
+  EXPECT_EQ(sampled.limit(), "process_stopped");
+  sampled.model.session.request =
+      core::Json::object({{"command", core::Json::texts(std::vector<std::string>{"/usr/bin/strace", "-f", "./w"})}});
+  EXPECT_EQ(sampled.limit(), "process_traced");
+  EXPECT_NE(watched(0.9, {{"off_cpu", "traced", "execve", 2, 1'000'000, 0, 0}}).limit(), "process_traced");
 }
 
 TEST(RecordVerdict, SaysHowMuchOfTheMachineWasUsed) {

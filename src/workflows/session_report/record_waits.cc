@@ -4,42 +4,20 @@
 #include <cstdint>
 #include <string_view>
 
-#include "analytics/sleep_causes.h"
 #include "core/numbers.h"
+#include "workflows/session/sleep_title.h"
 
 namespace aaco::workflows {
 namespace {
 
-using analytics::scheduling::SleepReason;
 using Reason = report::OperatingSystem::Reason;
 
 constexpr std::size_t kNamedWaits = 3;
 constexpr double kNamedShare = 0.02;  // of the longest
 
-// A parent sleeps uninterruptibly in vfork.
-bool is_storage(const Reason& reason) {
-  const auto why = analytics::scheduling::sleep_reason(reason.detail, reason.call);
-  return (why == SleepReason::io || why == SleepReason::page_faults) && reason.detail != "sleep" && reason.call != "vfork" &&
-         (reason.detail == "io" || !reason.call.empty());
-}
+bool is_storage(const Reason& reason) { return is_storage_sleep(reason.detail, reason.call); }
 
-std::string_view meaning_of(const Reason& reason) {
-  if (is_storage(reason)) return "storage";
-  if (reason.call == "wait4" || reason.call == "waitid" || reason.call == "vfork") return "child processes";
-  switch (analytics::scheduling::sleep_reason(reason.detail, reason.call)) {
-    case SleepReason::handoff: return "lock or hand-over between threads";
-    case SleepReason::timer: return "timer";
-    case SleepReason::event: return "event";
-    case SleepReason::file_lock: return "file lock";
-    case SleepReason::peer: return "pipe or network";
-    case SleepReason::io: return "I/O";
-    case SleepReason::stopped: return "stopped";
-    case SleepReason::frozen: return "frozen";
-    case SleepReason::page_faults:
-    case SleepReason::unknown: break;
-  }
-  return "cause not recorded";
-}
+std::string_view meaning_of(const Reason& reason) { return sleep_title(reason.detail, reason.call); }
 
 void add(std::vector<std::pair<std::string, double>>& causes, std::string cause, double ns) {
   const auto same = std::find_if(causes.begin(), causes.end(), [&](const auto& one) { return one.first == cause; });
@@ -69,7 +47,8 @@ std::optional<RecordedWaits> recorded_waits(const std::optional<report::Operatin
     if (reason.kind != "off_cpu" || reason.total_ns <= 0) continue;
     const auto ns = static_cast<double>(reason.total_ns);
     add(waits.causes, std::string(meaning_of(reason)), ns);
-    if (reason.detail == "stopped" || reason.detail == "traced") waits.stopped_ns += ns;
+    if (reason.detail == "stopped") waits.stopped_ns += ns;
+    if (reason.detail == "traced") waits.traced_ns += ns, waits.traced_count += reason.count;
     if (reason.detail == "frozen") waits.frozen_ns += ns;
     if (is_storage(reason)) {
       waits.storage_ns += ns;

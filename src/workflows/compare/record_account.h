@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "analytics/rootcause.h"
+#include "core/result.h"
+#include "workflows/diff_sides.h"
+
+namespace aaco::workflows {
+
+// Where the run time of a recorded command went. With the scheduler's events the parts follow its first thread and, where that
+// waits for a child or another thread, what those did (analytics/run_path.h); without them they are known of a command with one
+// thread only. The parts and what is not recorded add up to wall_ns.
+struct RecordAccount {
+  double wall_ns = 0;
+  std::map<std::string, double> parts;  // "computing", "kernel", "run_queue_wait", "cpu_throttling", "asleep:pipe or network"
+  bool recorded = false;                // by the scheduler's events
+  double process_cpu_ns = 0, faults = 0, major_faults = 0, memory_limit_hits = 0, traced_stops = 0;
+  std::map<std::string, double> threads;  // "NAME" -> ns that it ran in the path, where it is not the first thread
+};
+
+// Of a recording with a run time; empty without one, and where its parts cannot be told.
+core::Result<std::optional<RecordAccount>> record_account(const ComparedSession& session);
+
+// The mean of accounts (not empty).
+RecordAccount mean_account(const std::vector<RecordAccount>& accounts);
+
+// The difference of two accounts: its parts add up, with unexplained_ns, to the difference of the run times.
+analytics::rootcause::Decomposition decompose(const RecordAccount& a, const RecordAccount& b);
+
+}  // namespace aaco::workflows
