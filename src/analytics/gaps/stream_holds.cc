@@ -13,17 +13,17 @@ struct Named {
   Hold hold;
 };
 // Parts of the names of CUDA's and HIP's runtime and driver calls.
-constexpr std::array<Named, 6> kNames = {{{"StreamWaitEvent", Hold::event},
-                                          {"LaunchHostFunc", Hold::host_function},
-                                          {"StreamAddCallback", Hold::host_function},
-                                          {"StreamWaitValue", Hold::value},
-                                          {"StreamBatchMemOp", Hold::value},
-                                          {"WaitExternalSemaphores", Hold::value}}};
+constexpr std::array<Named, 6> kHoldNames = {{{"StreamWaitEvent", Hold::event},
+                                              {"LaunchHostFunc", Hold::host_function},
+                                              {"StreamAddCallback", Hold::host_function},
+                                              {"StreamWaitValue", Hold::value},
+                                              {"StreamBatchMemOp", Hold::value},
+                                              {"WaitExternalSemaphores", Hold::value}}};
 
 }  // namespace
 
 std::optional<Hold> hold_of(std::string_view name) {
-  for (const Named& one : kNames)
+  for (const Named& one : kHoldNames)
     if (name.find(one.part) != std::string_view::npos) return one.hold;
   return std::nullopt;
 }

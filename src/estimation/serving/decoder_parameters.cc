@@ -2,11 +2,10 @@
 
 #include "estimation/decoder.h"
 #include "estimation/serving/config_reader.h"
+#include "estimation/serving/real.h"
 
 namespace aaco::estimation {
 namespace {
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 // Of one layer, over the hidden values.
 double layer_norms(const ConfigReader& config, const DecoderFamily& family) {

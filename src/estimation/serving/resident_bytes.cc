@@ -1,11 +1,10 @@
 #include <algorithm>
 
+#include "estimation/serving/real.h"
 #include "estimation/serving/step_work.h"
 
 namespace aaco::estimation {
 namespace {
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 // Of one layer on one rank. Every rank has whole key and value heads, and latent attention's projections down to the ranks of
 // queries and cache.

@@ -10,6 +10,7 @@
 
 #include "estimation/kernel.h"
 #include "estimation/serving/collectives.h"
+#include "estimation/serving/real.h"
 
 namespace aaco::estimation {
 namespace {
@@ -22,7 +23,6 @@ constexpr double kChoiceLatencyS = 7e-6;  // to choose a collective's algorithm
 
 constexpr std::int64_t kMeasuredLatent = 512;  // values of a token's cache in DeepSeek's models, which alone were measured
 
-double real(std::int64_t value) { return static_cast<double>(value); }
 std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround(value)); }
 
 struct Builder {
