@@ -28,7 +28,7 @@ CAUSES = {
     # of warm-up
     "first-use", "jit-compilation", "autotuning", "graph-capture", "library-initialisation", "first-touch",
     # of the device
-    "device-latency", "device-busy", "host-copies", "peer-copies", "exposed-collectives", "casts", "layout-changes", "elementwise", "matrix-products", "convolutions", "stencil", "weights", "matrix-rate",
+    "stream-event", "stream-value", "host-function", "peer-device", "device-latency", "device-busy", "host-copies", "peer-copies", "exposed-collectives", "casts", "layout-changes", "elementwise", "matrix-products", "convolutions", "stencil", "weights", "matrix-rate",
     "memory-bandwidth", "collective", "compute-and-communication", "straggler",
     # why a file or kernel cannot tell
     "graph-capture", "counter-pass", "no-timeline", "collectives-only", "no-device-events", "single-kernel", "statistics",

@@ -82,10 +82,10 @@ class Record(program.ProgramTest):
     def test_stop_leaves_a_complete_session(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number.name):
-                child = self.start(f'stopped {number.name}', 'sleep', '60')
+                child = self.start(f'stopped-{number.name}', 'sleep', '60')
                 child.send_signal(number)
                 child.wait(timeout=60)
-                self.assertIn(self.state_of(f'stopped {number.name}'), ('complete', 'interrupted'))
+                self.assertIn(self.state_of(f'stopped-{number.name}'), ('complete', 'interrupted'))
 
     # A script that says which signal it got; sh runs its traps only between commands.
     ANSWERS = 'trap "echo {0} >> got" {0}; '
@@ -95,7 +95,7 @@ class Record(program.ProgramTest):
         got = self.folder / 'got'
         got.unlink(missing_ok=True)
         traps = ''.join(self.ANSWERS.format(name) for name in names)
-        tag = 'answers ' + ' '.join(names) + str(count)
+        tag = 'answers-' + '-'.join(names) + str(count)
         child = self.start(tag, 'bash', '-c', f'{traps} for i in $(seq 40); do sleep 0.1; done; {exits}')
         for _ in range(count):
             for name in names:
@@ -118,10 +118,10 @@ class Record(program.ProgramTest):
     def test_death_by_a_passed_signal_leaves_a_session(self):
         for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGUSR1, signal.SIGHUP):
             with self.subTest(number.name):
-                child = self.start(f'died {number.name}', 'sleep', '60')
+                child = self.start(f'died-{number.name}', 'sleep', '60')
                 child.send_signal(number)
                 self.assertEqual(child.wait(timeout=60), 128 + number)
-                self.assertEqual(self.state_of(f'died {number.name}'), 'interrupted')
+                self.assertEqual(self.state_of(f'died-{number.name}'), 'interrupted')
 
     def on_terminal(self, *words):
         """What a verb writes to a terminal that is only its standard error."""

@@ -337,7 +337,7 @@ std::optional<NodeRefusal> unmet_rule(const Graph& graph, const NodeRules& rules
   for (const FusionPattern& rule : rules.rules) {
     const auto& ops = rule.steps.front().ops;
     if (std::find(ops.begin(), ops.end(), graph.nodes[node].qualified_type()) == ops.end()) continue;
-    if (!links) links.emplace(graph);
+    if (!links) links.emplace(graph, Links::Shapes::known);
     if (auto unmet = first_unmet(graph, *links, rule, {{rule.steps.front().id, node}}, node))
       return NodeRefusal{std::move(unmet->reason), std::move(unmet->condition)};
   }

@@ -146,7 +146,17 @@ bool commutes(const Node& node) {
   return op == "Add" || op == "Mul" || op == "Sum" || op == "add" || op == "mul" || op == "ADD" || op == "MUL";
 }
 
-Links::Links(const Graph& graph)
+namespace {
+
+bool is_known_shape(const Graph& graph, const Node& node) {
+  if ((node.op_type != "Shape" && node.op_type != "Size") || node.inputs.empty() || !node.inputs[0].valid()) return false;
+  const auto& shape = graph.tensor(node.inputs[0]).shape;
+  return shape && std::all_of(shape->begin(), shape->end(), [](const Dimension& dimension) { return dimension.fixed(); });
+}
+
+}  // namespace
+
+Links::Links(const Graph& graph, Shapes shapes)
     : producer(graph.tensors.size(), -1),
       readers(graph.tensors.size()),
       constant(graph.tensors.size(), false),
@@ -161,6 +171,7 @@ Links::Links(const Graph& graph)
       readers[index_of(id)].push_back(number);
       folded = folded && constant[index_of(id)];
     }
+    folded = folded || (shapes == Shapes::known && is_known_shape(graph, node));
     for (const TensorId id : node.outputs) {
       if (!id.valid()) continue;
       producer[index_of(id)] = static_cast<std::int32_t>(number);

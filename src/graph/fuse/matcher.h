@@ -14,13 +14,15 @@ namespace aaco::graph {
 // Whether the node's first two operands may be in either order.
 bool commutes(const Node& node);
 
-// Who makes and who reads each tensor.
+// Who makes and who reads each tensor. With known shapes the Shape and Size of a tensor of fixed size is a constant: providers
+// evaluate them before they decide.
 struct Links {
+  enum class Shapes : std::uint8_t { computed, known };
   std::vector<std::int32_t> producer;             // by tensor: node, -1 for none
   std::vector<std::vector<std::size_t>> readers;  // by tensor: nodes
   std::vector<bool> constant;                     // by tensor: a weight that is not overridable, or computed from such alone
   std::vector<bool> kept;                         // by tensor: an output of the graph, or read inside a body
-  explicit Links(const Graph& graph);
+  explicit Links(const Graph& graph, Shapes shapes = Shapes::computed);
 };
 
 // A result inside a group that is needed outside of it.

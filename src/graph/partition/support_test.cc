@@ -92,6 +92,28 @@ TEST(Support, OnePartEndsAtTheFirstNodeThatIsNotTaken) {
     EXPECT_THAT(refusal.reason, HasSubstr(refusal.op_type == "Erf" ? "does not support Erf" : "only one partition"));
 }
 
+TEST(Support, AKnownShapeIsAConstant) {
+  // x -> Relu -> Reshape, whose sizes are the Shape of x.
+  Graph graph;
+  const auto x = graph.add_tensor({"x", ElementType::int8, Shape{2, 8}}),
+             a = graph.add_tensor({"a", ElementType::int8, Shape{2, 8}});
+  const auto sizes = graph.add_tensor({"sizes", ElementType::int64, Shape{2}}),
+             b = graph.add_tensor({"b", ElementType::int8, Shape{2, 8}});
+  graph.inputs = {x};
+  graph.nodes = {{"shape", "Shape", "", {x}, {sizes}, {}},
+                 {"relu", "Relu", "", {x}, {a}, {}},
+                 {"reshape", "Reshape", "", {a, sizes}, {b}, {}}};
+  const auto support = load_text(
+                           "schema_version: 1\nbackend: tiny\nsource: a table\ntypes: [int8]\noperators: [Relu, Reshape, Shape]\n"
+                           "conditions:\n  - {op: [Reshape], values: [{operand: 1}]}\n")
+                           .value();
+  EXPECT_FALSE(refusal_of(support, ElementType::unknown, graph, graph.nodes[2]));
+  graph.tensors[index_of(x)].shape = Shape{"n", 8};
+  const auto refusal = refusal_of(support, ElementType::unknown, graph, graph.nodes[2]);
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(refusal->text, HasSubstr("computed"));
+}
+
 TEST(Support, ConstantOperandMayBeRequired) {
   const auto support = load_text(std::string(kPlain) + "constant_operand: [Conv]\n").value();
   Graph graph = chain(ElementType::int8, "Relu");
