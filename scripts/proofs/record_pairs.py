@@ -98,7 +98,11 @@ def main():
     parser.add_argument('--program', default='build/release/bin/aaco')
     parser.add_argument('--pairs', default=','.join(PAIRS), help='names, with commas between (default: all)')
     parser.add_argument('--sessions', type=int, default=3, help='of a side')
+    parser.add_argument('--describe', action='store_true', help='print what this measures')
     options = parser.parse_args()
+    if options.describe:
+        print(DESCRIPTION)
+        return 0
     found = first = changed = false = nulls = unsound = 0
     with tempfile.TemporaryDirectory(prefix='aaco-pairs-') as folder:
         os.mkfifo(f'{folder}/pipe')

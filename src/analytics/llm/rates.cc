@@ -36,7 +36,8 @@ double shortest_first_ns(std::span<const trace::LlmRequestRow> requests, const t
   std::optional<double> shortest;
   for (const auto& row : requests)
     if (is_complete(row, names) && row.first_token_ns)
-      shortest = std::min(shortest.value_or(INFINITY), length_of(*row.sent_ns, *row.first_token_ns));
+      shortest =
+          std::min(shortest.value_or(std::numeric_limits<double>::infinity()), length_of(*row.sent_ns, *row.first_token_ns));
   return shortest.value_or(0);
 }
 
