@@ -1,7 +1,8 @@
 #include "graph/constant_values.h"
 
-#include <cmath>
 #include <cstring>
+
+#include "core/half.h"
 
 namespace aaco::graph {
 namespace {
@@ -17,40 +18,8 @@ std::vector<double> elements_of(const std::vector<std::byte>& data) {
   return out;
 }
 
-// IEEE 754 binary16.
-double half_value(std::uint16_t bits) {
-  constexpr int kMantissaBits = 10, kBias = 15, kSpecial = 31;
-  const int exponent = (bits >> kMantissaBits) & kSpecial;
-  const int mantissa = bits & ((1 << kMantissaBits) - 1);
-  double value = 0;
-  if (exponent == kSpecial)
-    value = mantissa == 0 ? HUGE_VAL : std::nan("");
-  else if (exponent == 0)
-    value = std::ldexp(mantissa, 1 - kBias - kMantissaBits);
-  else
-    value = std::ldexp(mantissa + (1 << kMantissaBits), exponent - kBias - kMantissaBits);
-  return (bits & 0x8000U) != 0 ? -value : value;
-}
-
 std::optional<std::vector<double>> values_of(const Constant& constant, ElementType type) {
-  if (constant.data.empty()) return std::nullopt;
-  switch (type) {
-    case ElementType::float32: return elements_of<float>(constant.data);
-    case ElementType::float64: return elements_of<double>(constant.data);
-    case ElementType::int64: return elements_of<std::int64_t>(constant.data);
-    case ElementType::int32: return elements_of<std::int32_t>(constant.data);
-    case ElementType::int16: return elements_of<std::int16_t>(constant.data);
-    case ElementType::int8: return elements_of<std::int8_t>(constant.data);
-    case ElementType::uint8:
-    case ElementType::boolean: return elements_of<std::uint8_t>(constant.data);
-    case ElementType::float16: {
-      std::vector<double> out;
-      for (const double bits : elements_of<std::uint16_t>(constant.data))
-        out.push_back(half_value(static_cast<std::uint16_t>(bits)));
-      return out;
-    }
-    default: return std::nullopt;
-  }
+  return constant.data.empty() ? std::nullopt : numbers_of(constant.data, type);
 }
 
 std::optional<std::vector<double>> values_of(const Node& constant) {
@@ -64,6 +33,32 @@ std::optional<std::vector<double>> values_of(const Node& constant) {
 }
 
 }  // namespace
+
+std::optional<std::vector<double>> numbers_of(const std::vector<std::byte>& data, ElementType type) {
+  switch (type) {
+    case ElementType::float32: return elements_of<float>(data);
+    case ElementType::float64: return elements_of<double>(data);
+    case ElementType::int64: return elements_of<std::int64_t>(data);
+    case ElementType::int32: return elements_of<std::int32_t>(data);
+    case ElementType::int16: return elements_of<std::int16_t>(data);
+    case ElementType::int8: return elements_of<std::int8_t>(data);
+    case ElementType::uint64: return elements_of<std::uint64_t>(data);
+    case ElementType::uint32: return elements_of<std::uint32_t>(data);
+    case ElementType::uint16: return elements_of<std::uint16_t>(data);
+    case ElementType::uint8:
+    case ElementType::boolean: return elements_of<std::uint8_t>(data);
+    case ElementType::float16:
+    case ElementType::bfloat16: {
+      auto out = elements_of<std::uint16_t>(data);
+      for (double& one : out) {
+        const auto bits = static_cast<std::uint16_t>(one);
+        one = type == ElementType::float16 ? core::from_half(bits) : static_cast<double>(core::from_bfloat16(bits));
+      }
+      return out;
+    }
+    default: return std::nullopt;
+  }
+}
 
 std::optional<std::vector<double>> constant_values(const Graph& graph, TensorId id) {
   for (const Initializer& one : graph.initializers)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -50,6 +51,19 @@ core::Result<NodeRules> read_node_rules(const core::YamlNode& list);
 struct NodeRefusal {
   std::string reason, condition;
 };
-std::optional<NodeRefusal> unmet_rule(const Graph& graph, const NodeRules& rules, std::size_t node);
+// Holds the nodes of one graph against rules; both must outlive it. Who makes each tensor is found out once, for all nodes.
+class NodeRuleCheck {
+ public:
+  NodeRuleCheck(const Graph& graph, const NodeRules& rules);
+  NodeRuleCheck(NodeRuleCheck&&) noexcept;
+  ~NodeRuleCheck();
+  // `node`: index into graph.nodes. Empty: the node meets the rules, or none is about its operator.
+  [[nodiscard]] std::optional<NodeRefusal> unmet(std::size_t node) const;
+
+ private:
+  const Graph& graph_;
+  const NodeRules& rules_;
+  std::unique_ptr<const struct Links> links_;
+};
 
 }  // namespace aaco::graph

@@ -33,13 +33,25 @@ struct BackendSupport {
 // Fails with invalid_input, with file and line, for an unknown key, a type that does not exist, an operator that stands twice.
 core::Result<BackendSupport> load_backend_support(const std::string& path);
 
-// Why the backend does not take a node of the graph; empty: it does. Limits of the graph as a whole are not looked at.
 struct SupportRefusal {
   std::string reason;  // id in data/rules/compiler.yaml
   std::string text;
 };
-std::optional<SupportRefusal> refusal_of(const BackendSupport& support, ElementType floats_as, const Graph& graph,
-                                         const Node& node);
+// Holds the nodes of one graph against what a backend takes; both must outlive it. `floats_as`: as partition_by() has it.
+class SupportCheck {
+ public:
+  SupportCheck(const BackendSupport& support, ElementType floats_as, const Graph& graph)
+      : support_(support), floats_as_(floats_as), graph_(graph), rules_(graph, support.rules) {}
+  // Why the backend does not take the node (index into graph.nodes); empty: it does. Limits of the graph as a whole are not
+  // looked at.
+  [[nodiscard]] std::optional<SupportRefusal> refusal(std::size_t node) const;
+
+ private:
+  const BackendSupport& support_;
+  ElementType floats_as_;
+  const Graph& graph_;
+  NodeRuleCheck rules_;
+};
 
 // The graph over the backend (target 0) and a host that takes everything (1). `floats_as`: the type that floating-point work is
 // computed in; unknown: as the graph has it. `on_host`: operators that are left to the host by wish, with their domain.

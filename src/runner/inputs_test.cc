@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -200,6 +201,16 @@ TEST(InputValues, RefusesNonTensors) {
 }
 TEST(InputValues, RefusesUnsupportedTypes) {
   EXPECT_THAT(refusal(TestGraph{}.input("x", ElementType::complex64, {1})), HasSubstr("complex64"));
+}
+
+TEST(Half, IsReadBackExactly) {
+  for (const float value : {0.0F, -0.0F, 1.0F, -2.0F, 65504.0F, 0x1p-14F, 1.0F / 3})
+    EXPECT_EQ(core::to_half(static_cast<float>(core::from_half(core::to_half(value)))), core::to_half(value)) << value;
+  EXPECT_EQ(core::from_half(0x3555), 0x1.554p-2);
+  EXPECT_EQ(core::from_half(0x0001), 0x1p-24);  // a denormal
+  EXPECT_EQ(core::from_half(0xFC00), -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(core::from_half(0x7E00)));
+  EXPECT_EQ(core::from_bfloat16(core::to_bfloat16(1.5F)), 1.5F);
 }
 
 TEST(Half, RoundsToNearestEven) {

@@ -61,6 +61,10 @@ class Providers(BuildTest):
         for option in ('--against', '--backend'):
             outcome = self.aaco('compiler', path, '--this-level', option, backend, '--json')
             self.assertEqual(outcome.code, 0, outcome.errors)
+            runtime = outcome.json()['runtime']
+            if option == '--backend':
+                asked = {'dnnl': 'DnnlExecutionProvider', 'xnnpack': 'XnnpackExecutionProvider'}[backend]
+                self.assertEqual(runtime.get('requested_provider', runtime['provider']), asked)
             yield [(row['node'], row['reason'], row.get('splits')) for row in outcome.json()['against']['refused']]
 
     def test_nodes_that_fell_to_the_cpu_are_named_with_the_reason(self):

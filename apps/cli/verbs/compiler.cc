@@ -39,6 +39,9 @@ void print_levels(const Context& context, const Json& document) {
                             counted(static_cast<std::size_t>(whole(document["nodes"])), "node"),
                             document["opset"].is_null() ? "unknown" : document["opset"].dump(-1), "runtime",
                             document["runtime"]["version"].text(), document["runtime"]["provider"].text()));
+  if (const auto asked = document["runtime"]["requested_provider"].text(); !asked.empty())
+    context.print(fmt::format("{:<9} of {}; the graph that {} compiles cannot be written, what it takes is listed at the end\n\n",
+                              "shown", document["runtime"]["provider"].text(), asked));
   if (const auto call = document["timed"]["call_ns"].as_f64())
     context.print(fmt::format("{:<9} {} with the profiler on, median of {} calls\n\n", "call", core::format_duration(*call),
                               whole(document["timed"]["calls"])));

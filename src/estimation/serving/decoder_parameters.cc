@@ -2,7 +2,7 @@
 
 #include "estimation/decoder.h"
 #include "estimation/serving/config_reader.h"
-#include "estimation/serving/real.h"
+#include "estimation/serving/counts.h"
 
 namespace aaco::estimation {
 namespace {

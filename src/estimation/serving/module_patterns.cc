@@ -153,7 +153,10 @@ class Matcher {
 
 }  // namespace
 
-ExpressionMatch expression_matches(std::string_view expression, std::string_view text) { return Matcher(expression, text).run(); }
+ExpressionMatch expression_matches(std::string_view expression, std::string_view text) {
+  constexpr std::size_t kMaxExpression = 1'000;  // each step may read all of it
+  return expression.size() > kMaxExpression ? ExpressionMatch::not_understood : Matcher(expression, text).run();
+}
 
 bool glob_matches(std::string_view glob, std::string_view text) {
   std::size_t g = 0, t = 0, star = std::string_view::npos, resume = 0;

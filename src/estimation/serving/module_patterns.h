@@ -33,7 +33,8 @@ class ModulePatterns {
 bool glob_matches(std::string_view glob, std::string_view text);
 
 // Whether a regular expression matches from the start of the text on (not necessarily to its end): literals, ".", classes,
-// groups, alternatives, "*", "+", "?", "^", "$" and escapes; no look-around, no back references. Work is bounded.
+// groups, alternatives, "*", "+", "?", "^", "$" and escapes; no look-around, no back references. Work is bounded, and expressions
+// of more than 1,000 bytes are not understood.
 enum class ExpressionMatch : std::uint8_t { no, yes, not_understood };
 ExpressionMatch expression_matches(std::string_view expression, std::string_view text);
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "estimation/serving/real.h"
+#include "estimation/serving/counts.h"
 #include "estimation/serving/step_work.h"
 
 namespace aaco::estimation {

@@ -10,7 +10,7 @@
 
 #include "estimation/kernel.h"
 #include "estimation/serving/collectives.h"
-#include "estimation/serving/real.h"
+#include "estimation/serving/counts.h"
 
 namespace aaco::estimation {
 namespace {

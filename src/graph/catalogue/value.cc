@@ -1,39 +1,10 @@
 #include "graph/catalogue/value.h"
 
-#include <bit>
 #include <cmath>
-#include <cstring>
+
+#include "graph/constant_values.h"
 
 namespace aaco::graph {
-namespace {
-
-template <class T>
-void read_as(const std::vector<std::byte>& data, std::vector<Element>& out) {
-  for (std::size_t at = 0; at + sizeof(T) <= data.size(); at += sizeof(T)) {
-    T item{};
-    std::memcpy(&item, data.data() + at, sizeof item);
-    out.emplace_back(static_cast<double>(item));
-  }
-}
-
-// IEEE 754 binary16.
-double half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const double fraction = bits & 1023;
-  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
-  if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
-  return exponent == 0 ? sign * std::ldexp(fraction, -24) : sign * std::ldexp(1024 + fraction, exponent - 25);
-}
-
-void read_halves(const std::vector<std::byte>& data, bool brain, std::vector<Element>& out) {
-  for (std::size_t at = 0; at + 2 <= data.size(); at += 2) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, data.data() + at, sizeof bits);
-    out.emplace_back(brain ? static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16)) : half(bits));
-  }
-}
-
-}  // namespace
 
 Element::Element(const Dimension& dimension)
     : number(static_cast<double>(dimension.size)), known(dimension.fixed()), symbol(dimension.symbol) {}
@@ -63,22 +34,9 @@ std::optional<Value> value_of(const TensorDescriptor& descriptor, const Constant
     return std::nullopt;
   Value value;
   for (const Dimension& dimension : *descriptor.shape) value.dims.push_back(dimension.size);
-  switch (descriptor.type) {
-    case ElementType::int64: read_as<std::int64_t>(constant.data, value.elements); break;
-    case ElementType::int32: read_as<std::int32_t>(constant.data, value.elements); break;
-    case ElementType::int16: read_as<std::int16_t>(constant.data, value.elements); break;
-    case ElementType::int8: read_as<std::int8_t>(constant.data, value.elements); break;
-    case ElementType::uint64: read_as<std::uint64_t>(constant.data, value.elements); break;
-    case ElementType::uint32: read_as<std::uint32_t>(constant.data, value.elements); break;
-    case ElementType::uint16: read_as<std::uint16_t>(constant.data, value.elements); break;
-    case ElementType::uint8:
-    case ElementType::boolean: read_as<std::uint8_t>(constant.data, value.elements); break;
-    case ElementType::float32: read_as<float>(constant.data, value.elements); break;
-    case ElementType::float64: read_as<double>(constant.data, value.elements); break;
-    case ElementType::float16: read_halves(constant.data, false, value.elements); break;
-    case ElementType::bfloat16: read_halves(constant.data, true, value.elements); break;
-    default: return std::nullopt;
-  }
+  const auto numbers = numbers_of(constant.data, descriptor.type);
+  if (!numbers) return std::nullopt;
+  for (const double number : *numbers) value.elements.emplace_back(number);
   if (static_cast<std::int64_t>(value.elements.size()) != *count) return std::nullopt;
   return value;
 }

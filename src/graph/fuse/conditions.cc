@@ -332,13 +332,16 @@ std::string quoted_name(const Graph& graph, std::size_t node) {
   return "'" + (one.name.empty() ? one.op_type + " " + std::to_string(node) : one.name) + "'";
 }
 
-std::optional<NodeRefusal> unmet_rule(const Graph& graph, const NodeRules& rules, std::size_t node) {
-  std::optional<Links> links;  // of the whole graph: only where a rule is about the operator
-  for (const FusionPattern& rule : rules.rules) {
+NodeRuleCheck::NodeRuleCheck(const Graph& graph, const NodeRules& rules)
+    : graph_(graph), rules_(rules), links_(std::make_unique<const Links>(graph, Links::Shapes::known)) {}
+NodeRuleCheck::NodeRuleCheck(NodeRuleCheck&&) noexcept = default;
+NodeRuleCheck::~NodeRuleCheck() = default;
+
+std::optional<NodeRefusal> NodeRuleCheck::unmet(std::size_t node) const {
+  for (const FusionPattern& rule : rules_.rules) {
     const auto& ops = rule.steps.front().ops;
-    if (std::find(ops.begin(), ops.end(), graph.nodes[node].qualified_type()) == ops.end()) continue;
-    if (!links) links.emplace(graph, Links::Shapes::known);
-    if (auto unmet = first_unmet(graph, *links, rule, {{rule.steps.front().id, node}}, node))
+    if (std::find(ops.begin(), ops.end(), graph_.nodes[node].qualified_type()) == ops.end()) continue;
+    if (auto unmet = first_unmet(graph_, *links_, rule, {{rule.steps.front().id, node}}, node))
       return NodeRefusal{std::move(unmet->reason), std::move(unmet->condition)};
   }
   return std::nullopt;

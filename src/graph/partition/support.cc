@@ -69,8 +69,9 @@ std::string provider_reason(const std::string& reason) {
 // What a condition of a fusion says, of a provider.
 std::string provider_words(std::string text, const std::string& backend) {
   constexpr std::string_view kPattern = "the pattern requires";
-  for (auto at = text.find(kPattern); at != std::string::npos; at = text.find(kPattern))
-    text.replace(at, kPattern.size(), backend + " requires");
+  const std::string words = backend + " requires";
+  for (auto at = text.find(kPattern); at != std::string::npos; at = text.find(kPattern, at + words.size()))
+    text.replace(at, kPattern.size(), words);
   return text;
 }
 
@@ -118,32 +119,31 @@ core::Result<BackendSupport> load_backend_support(const std::string& path) {
   return out;
 }
 
-std::optional<SupportRefusal> refusal_of(const BackendSupport& support, ElementType floats_as, const Graph& graph,
-                                         const Node& node) {
+std::optional<SupportRefusal> SupportCheck::refusal(std::size_t number) const {
+  const Node& node = graph_.nodes[number];
   const std::string name = node.qualified_type();
   if (name == "Constant") return std::nullopt;
-  if (!support.operators.contains(name))
-    return SupportRefusal{"provider_operator", support.backend + " does not support " + name};
-  const ElementType type = type_of(graph, node, floats_as);
-  if (type != ElementType::unknown && !support.types.contains(type))
-    return SupportRefusal{"provider_type", "data type " + std::string(to_string(type)) + " is not supported: " + support.backend +
-                                               " supports " + list_of(support.types)};
-  if (support.constant_operand.contains(name) && node.inputs.size() > 1 && !is_constant(graph, node.inputs[1]))
-    return SupportRefusal{"provider_operand", support.backend + " supports " + name + " only with a constant second operand"};
-  const auto number = static_cast<std::size_t>(&node - graph.nodes.data());
-  if (number >= graph.nodes.size()) return std::nullopt;
-  if (const auto unmet = unmet_rule(graph, support.rules, number))
-    return SupportRefusal{provider_reason(unmet->reason), provider_words(unmet->condition, support.backend)};
+  if (!support_.operators.contains(name))
+    return SupportRefusal{"provider_operator", support_.backend + " does not support " + name};
+  const ElementType type = type_of(graph_, node, floats_as_);
+  if (type != ElementType::unknown && !support_.types.contains(type))
+    return SupportRefusal{"provider_type", "data type " + std::string(to_string(type)) +
+                                               " is not supported: " + support_.backend + " supports " + list_of(support_.types)};
+  if (support_.constant_operand.contains(name) && node.inputs.size() > 1 && !is_constant(graph_, node.inputs[1]))
+    return SupportRefusal{"provider_operand", support_.backend + " supports " + name + " only with a constant second operand"};
+  if (const auto unmet = rules_.unmet(number))
+    return SupportRefusal{provider_reason(unmet->reason), provider_words(unmet->condition, support_.backend)};
   return std::nullopt;
 }
 
 Partition partition_by(const Graph& graph, const BackendSupport& support, ElementType floats_as, const std::string& host,
                        const std::vector<std::string>& on_host) {
   Target backend{support.backend, nullptr, support.one_part};
+  const SupportCheck check(support, floats_as, graph);
   backend.refuses = [&](const Graph& whole, const Node& node) -> std::string {
     if (std::find(on_host.begin(), on_host.end(), node.qualified_type()) != on_host.end())
       return "assigned to the host on request";
-    const auto refusal = refusal_of(support, floats_as, whole, node);
+    const auto refusal = check.refusal(static_cast<std::size_t>(&node - whole.nodes.data()));
     return refusal ? refusal->text : std::string();
   };
   Partition parts = partition(graph, {backend, {host, nullptr, false}});

@@ -57,7 +57,7 @@ TEST(Support, ConditionsOnNodesOfTheOperators) {
   graph.nodes[2].attributes = {{"mode", std::string("edge")}, {"dilations", std::vector<std::int64_t>{1, 2}}};
   const auto reason = [&](const std::string& condition) {
     const auto support = load_text(std::string(kPlain) + "conditions:\n  - {op: [Relu], " + condition + "}\n").value();
-    const auto refusal = refusal_of(support, ElementType::unknown, graph, graph.nodes[2]);
+    const auto refusal = SupportCheck(support, ElementType::unknown, graph).refusal(2);
     return refusal ? refusal->reason + ": " + refusal->text : "";
   };
   EXPECT_EQ(reason("values: [{attribute: mode, in: [edge]}]"), "");
@@ -107,9 +107,9 @@ TEST(Support, AKnownShapeIsAConstant) {
                            "schema_version: 1\nbackend: tiny\nsource: a table\ntypes: [int8]\noperators: [Relu, Reshape, Shape]\n"
                            "conditions:\n  - {op: [Reshape], values: [{operand: 1}]}\n")
                            .value();
-  EXPECT_FALSE(refusal_of(support, ElementType::unknown, graph, graph.nodes[2]));
+  EXPECT_FALSE(SupportCheck(support, ElementType::unknown, graph).refusal(2));
   graph.tensors[index_of(x)].shape = Shape{"n", 8};
-  const auto refusal = refusal_of(support, ElementType::unknown, graph, graph.nodes[2]);
+  const auto refusal = SupportCheck(support, ElementType::unknown, graph).refusal(2);
   ASSERT_TRUE(refusal);
   EXPECT_THAT(refusal->text, HasSubstr("computed"));
 }

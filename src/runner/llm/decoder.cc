@@ -7,19 +7,12 @@
 #include <cstring>
 
 #include "core/clock.h"
+#include "core/half.h"
 
 namespace aaco::runner::llm {
 namespace {
 
 constexpr std::int64_t kFallbackVocabulary = 256;  // ids that any tokenizer has
-
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t exponent = half >> 10 & 0x1FU, mantissa = half & 0x3FFU;
-  const float magnitude = exponent == 0x1F ? (mantissa != 0 ? NAN : INFINITY)
-                          : exponent == 0  ? std::ldexp(static_cast<float>(mantissa), -24)
-                                           : std::ldexp(static_cast<float>(mantissa | 0x400U), static_cast<int>(exponent) - 25);
-  return (half & 0x8000U) != 0 ? -magnitude : magnitude;
-}
 
 // The place of the largest of `count` elements, the first of equal ones.
 template <class T, class Key>
@@ -46,7 +39,7 @@ float value_at(ElementType type, const std::byte* row, std::int64_t index) {
   }
   std::uint16_t bits = 0;
   std::memcpy(&bits, row + index * 2, sizeof bits);
-  return type == ElementType::bfloat16 ? std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16) : half_to_float(bits);
+  return type == ElementType::bfloat16 ? core::from_bfloat16(bits) : static_cast<float>(core::from_half(bits));
 }
 
 bool is_readable(const TensorView& logits) {

@@ -15,6 +15,7 @@ constexpr std::size_t kMaxGroups = 50;     // of equal sessions, whose host is r
 constexpr std::size_t kFewestHistory = 5;  // sessions, below which nothing is learnt of their scatter
 constexpr std::size_t kMaxHistory = 50;    // the newest
 constexpr std::size_t kMaxRead = 200;      // sessions of one hash, whose facts are read
+constexpr std::size_t kMaxMembers = 12;    // of a group, whose facts are read
 
 // Scatter of neighbours in time, so that a slow drift of the machine does not count (von Neumann's mean square successive
 // difference). Not robust by design: where processes run in one of two modes, most neighbours are alike and the others count.
@@ -46,13 +47,13 @@ std::string text_of(const hardware::Fingerprint& fingerprint) {
   return text;
 }
 
-// Medians of the newest members of a group with equal hashes, oldest first, apart by all their facts: what the hash leaves out
-// (preloaded libraries, allocator settings, priorities) may be the change under test.
-constexpr std::size_t kMaxMembers = 12;  // of a group, read
 struct Member {
   std::string path;
   double median = 0;
 };
+
+// Medians of the newest members of a group with equal hashes, oldest first, apart by all their facts: what the hash leaves out
+// (preloaded libraries, allocator settings, priorities) may be the change under test.
 void add_by_facts(std::vector<Member> members, const std::string& host, std::vector<std::vector<double>>& groups) {
   if (members.size() > kMaxMembers) members.erase(members.begin(), members.end() - static_cast<std::ptrdiff_t>(kMaxMembers));
   std::map<std::string, std::vector<double>> by_facts;

@@ -162,10 +162,11 @@ Json compare_fused(const FusedSide& here, const FusedSide& there) {
 Json provider_json(const graph::Graph& graph, const graph::BackendSupport& support,
                    const analytics::compiler::CompilerRules& rules) {
   const graph::Partition parts = graph::partition_by(graph, support, graph::ElementType::unknown, "host");
+  const graph::SupportCheck check(support, graph::ElementType::unknown, graph);
   Json refused = Json::array(), seams = Json::array(), list = Json::array();
   for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
     if (parts.target_of[node] == 0) continue;
-    const auto why = graph::refusal_of(support, graph::ElementType::unknown, graph, graph.nodes[node]);
+    const auto why = check.refusal(node);
     const std::string id = why ? why->reason : support.most_refused || support.one_part ? "provider_all" : "provider_follows";
     Json row = Json::object({{"reason", id},
                              {"node", node_name(graph, node)},

@@ -92,9 +92,11 @@ Json fallen_nodes(const graph::Graph& graph, const Json& runtime, const std::opt
                   const analytics::compiler::CompilerRules& rules) {
   Fallen fallen = read_fallen(graph, runtime);
   std::map<std::size_t, graph::SupportRefusal> why;
-  for (std::size_t node = 0; support && node < graph.nodes.size(); ++node)
-    if (auto refusal = graph::refusal_of(*support, graph::ElementType::unknown, graph, graph.nodes[node]))
-      why.emplace(node, std::move(*refusal));
+  if (support) {
+    const graph::SupportCheck check(*support, graph::ElementType::unknown, graph);
+    for (std::size_t node = 0; node < graph.nodes.size(); ++node)
+      if (auto refusal = check.refusal(node)) why.emplace(node, std::move(*refusal));
+  }
   // Nodes without a name, and such as the runtime splits into smaller ones before it asks the provider.
   std::vector<std::string> unmatched;
   for (const std::string& op_type : fallen.split_into) {

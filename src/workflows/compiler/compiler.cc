@@ -115,6 +115,7 @@ std::optional<double> call_of(const std::optional<KernelTimes>& times) {
 core::Result<Json> inspect_compiler(const CompilerRequest& request, const Services& services) {
   AACO_ASSIGN(Against against, resolve_against(request.against, services));
   AACO_ASSIGN(RunPlan plan, plan_run(request.run, services));
+  const std::string asked = plan.backend.provider;
   if (against.kind == Against::Kind::nothing && is_built_backend(request.run.backend, services))
     against = {Against::Kind::backend, request.run.backend, {}};  // it is asked what it left to the CPU
   graph::Graph before = plan.graph;
@@ -162,7 +163,8 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
                            {"runtime", Json::object({{"name", "onnxruntime"},
                                                      {"version", runtime->version()},
                                                      {"library", core::base_name(runtime->library_path())},
-                                                     {"provider", plan.backend.provider}})},
+                                                     {"provider", plan.backend.provider}})
+                                           .set_if("requested_provider", asked == plan.backend.provider ? Json() : Json(asked))},
                            {"opset", before.opsets.contains("") ? Json(before.opsets.at("")) : Json()},
                            {"nodes", nodes},
                            {"level", level},

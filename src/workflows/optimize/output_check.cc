@@ -1,9 +1,6 @@
 #include "workflows/optimize/output_check.h"
 
-#include <bit>
-#include <cmath>
-#include <cstring>
-
+#include "graph/constant_values.h"
 #include "workflows/ab/worker_outputs.h"
 
 namespace aaco::workflows {
@@ -15,51 +12,10 @@ using graph::ElementType;
 constexpr std::int64_t kOutputTimeoutNs = 120'000'000'000;
 constexpr std::uint64_t kFirstCheckSeed = 1001;  // not the seed that is timed
 
-template <class T>
-std::vector<double> widened(const std::vector<std::byte>& bytes) {
-  std::vector<double> out(bytes.size() / sizeof(T));
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    T value;
-    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-    out[i] = static_cast<double>(value);
-  }
-  return out;
-}
-
-double from_half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
-  if (exponent == 31) return fraction == 0 ? sign * HUGE_VAL : std::nan("");
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
-}
-
 core::Result<std::vector<double>> numbers_of(const runner::TensorData& tensor) {
-  switch (tensor.type) {
-    case ElementType::float32: return widened<float>(tensor.bytes);
-    case ElementType::float64: return widened<double>(tensor.bytes);
-    case ElementType::int64: return widened<std::int64_t>(tensor.bytes);
-    case ElementType::int32: return widened<std::int32_t>(tensor.bytes);
-    case ElementType::int16: return widened<std::int16_t>(tensor.bytes);
-    case ElementType::int8: return widened<std::int8_t>(tensor.bytes);
-    case ElementType::uint64: return widened<std::uint64_t>(tensor.bytes);
-    case ElementType::uint32: return widened<std::uint32_t>(tensor.bytes);
-    case ElementType::uint16: return widened<std::uint16_t>(tensor.bytes);
-    case ElementType::uint8:
-    case ElementType::boolean: return widened<std::uint8_t>(tensor.bytes);
-    case ElementType::float16:
-    case ElementType::bfloat16: break;
-    default:
-      return core::fail(core::ErrorCode::unsupported,
-                        "outputs of type " + std::string(to_string(tensor.type)) + " cannot be compared");
-  }
-  std::vector<double> out;
-  for (std::size_t i = 0; i + 1 < tensor.bytes.size(); i += 2) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, tensor.bytes.data() + i, 2);
-    out.push_back(tensor.type == ElementType::float16 ? from_half(bits)
-                                                      : std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
-  }
-  return out;
+  if (auto numbers = graph::numbers_of(tensor.bytes, tensor.type)) return *std::move(numbers);
+  return core::fail(core::ErrorCode::unsupported,
+                    "outputs of type " + std::string(to_string(tensor.type)) + " cannot be compared");
 }
 
 core::Status compare_outputs(const std::vector<runner::TensorData>& reference, const std::vector<runner::TensorData>& candidate,

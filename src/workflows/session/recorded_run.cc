@@ -97,6 +97,7 @@ std::vector<std::string> command_of(const Json& request) {
   return words;
 }
 
+// Only requests of recordings have this member.
 bool is_recording(const Json& request) { return request["hook_libraries"].is_bool(); }
 
 }  // namespace
