@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds AACO with warnings as errors and runs all tests and checks. The last line is "N passed, N failed, N skipped".
-#   scripts/run_tests.sh                 everything (28 minutes on two cores where the compiler cache has most; docs/results.md)
+#   scripts/run_tests.sh                 everything (28 to 34 minutes on two cores where the compiler cache has most; docs/results.md)
 #   scripts/run_tests.sh --fast          without fuzzing, the report page's tests, packages and clang-tidy
 #   scripts/run_tests.sh --filter REGEX  only the test programs whose name matches
 # Long measurements (power, long fuzzing, accuracy, speed) are in scripts/run_proofs.sh.

@@ -138,22 +138,13 @@ ComparedSide llm_side(const std::string& name, double tpot_ns, const std::vector
   judge_tpot(side);
   return side;
 }
-DiffOutcome compared_llm(const ComparedSide& a, const ComparedSide& b) {
-  Services services;
-  services.paths.share = AACO_SOURCE_DIR;
-  DiffRequest request;
-  request.store = request.use_history = false;
-  auto outcome = diff_sides(a, b, request, services);
-  EXPECT_TRUE(outcome) << outcome.error().text();
-  return outcome ? *std::move(outcome) : DiffOutcome();
-}
 const analytics::regression::MetricResult* tpot_of(const DiffOutcome& outcome) {
   const auto found =
       std::find_if(outcome.metrics.begin(), outcome.metrics.end(), [](const auto& one) { return one.id == "llm.tpot_p50_ns"; });
   return found == outcome.metrics.end() ? nullptr : &*found;
 }
 TEST(Diff, OneBlockInOnePieceDoesNotDropTpot) {
-  const DiffOutcome outcome = compared_llm(llm_side("a", 10e6, {0, 40, 0, 0, 60}), llm_side("b", 13e6, {0, 0, 2, 0, 0}));
+  const DiffOutcome outcome = by_default(llm_side("a", 10e6, {0, 40, 0, 0, 60}), llm_side("b", 13e6, {0, 0, 2, 0, 0}));
   const auto* tpot = tpot_of(outcome);
   ASSERT_NE(tpot, nullptr);
   ASSERT_TRUE(tpot->interval) << tpot->reason;
@@ -164,7 +155,7 @@ TEST(Diff, OneBlockInOnePieceDoesNotDropTpot) {
   EXPECT_THAT(outcome.notes, Contains(HasSubstr("A: quantiles are the geometric mean of 5 sessions' quantiles")));
 }
 TEST(Diff, TpotOfASideThatMostlyArrivedInOnePieceIsNotCompared) {
-  const DiffOutcome outcome = compared_llm(llm_side("a", 10e6, {40, 40, 10}), llm_side("b", 13e6, {0, 0, 0}));
+  const DiffOutcome outcome = by_default(llm_side("a", 10e6, {40, 40, 10}), llm_side("b", 13e6, {0, 0, 0}));
   EXPECT_EQ(tpot_of(outcome), nullptr);
   EXPECT_FALSE(outcome.metrics.empty());
   EXPECT_THAT(outcome.notes,
