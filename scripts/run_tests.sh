@@ -3,6 +3,7 @@
 #   scripts/run_tests.sh                 everything (28 to 34 minutes on two cores where the compiler cache has most; docs/results.md)
 #   scripts/run_tests.sh --fast          without fuzzing, the report page's tests, packages and clang-tidy
 #   scripts/run_tests.sh --filter REGEX  only the test programs whose name matches
+#   scripts/run_tests.sh --checks        only what needs no build: layers, documents, language, form, sizes (20 s)
 # Long measurements (power, long fuzzing, accuracy, speed) are in scripts/run_proofs.sh.
 # AACO_FUZZ_SECONDS: seconds per fuzz target (2). AACO_FILE_SECONDS: seconds for headers and clang-tidy, each.
 # Exit code: 0 all passed, 1 something failed, 2 usage, 3 set-up failed.
@@ -11,14 +12,15 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$top"
 exec </dev/null
 
-fast= filter=
+fast= filter= checks=
 fuzz_seconds=${AACO_FUZZ_SECONDS:-2}
 while [ $# -gt 0 ]; do
   case $1 in
     --fast) fast=1 ;;
+    --checks) checks=1 ;;
     --filter) filter=${2:?run_tests: --filter requires a regular expression}; shift ;;
     -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) echo "run_tests: unknown option '$1' (--fast, --filter REGEX)" >&2; exit 2 ;;
+    *) echo "run_tests: unknown option '$1' (--fast, --filter REGEX, --checks)" >&2; exit 2 ;;
   esac
   shift
 done
@@ -94,12 +96,15 @@ run_again() {
 }
 
 run_checks() {
+  text_checks
+  one library_reference scripts/lib/library_reference.sh "$build/reference" || true
+}
+text_checks() { # what needs no build
   one check_layers tools/check_layers || true
   one check_docs tools/check_docs || true
   one check_language tools/check_language || true
   one check_format tools/check_format --all || true
   one check_size tools/check_size || true
-  one library_reference scripts/lib/library_reference.sh "$build/reference" || true
 }
 
 # Last, file by file: they share what remains of a run's 20 minutes, and the next run continues where they stopped.
@@ -167,6 +172,11 @@ finish() {
   [ "$failed" = 0 ]
 }
 
+if [ -n "$checks" ]; then
+  stage "checks" text_checks
+  finish
+  exit
+fi
 stage "set-up" set_up
 stage "build" build_all
 if [ "$failed" != 0 ]; then finish; exit 1; fi
