@@ -16,6 +16,7 @@ struct Explanation {
   core::Json bottleneck;  // metrics/bottleneck.json's content, judged anew, or what the report says of a recording; null: nothing
                           // can tell
   std::vector<std::string> causes;                     // of a measured server: what moved its figures
+  std::vector<std::string> remedies;                   // of these causes, each once
   std::string load;                                    // of a measured server: the summary of its load; no bottleneck then
   std::vector<std::string> slow_tokens;                // of a measured server: by level, what they waited for
   std::int64_t levels = 0;                             // of the load

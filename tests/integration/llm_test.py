@@ -227,6 +227,18 @@ class Measured(LlmTest):
             self.assertIn('kv_cache', server['cause_ids'])
         rows = self.aaco('query', '--json', f"SELECT DISTINCT metric, entity FROM system_events WHERE session_id = '{session['session']['id']}' AND metric = 'server.waiting_requests'")
         self.assertIn('vllm', rows.output)
+        explained = self.aaco('explain', session['session']['id'])
+        self.assertEqual(explained.code, 0, explained.errors)
+        for warning in session['warnings']:  # each is told once, with what to do about it
+            self.assertEqual(explained.output.count(warning['message'].split(': ', 1)[-1]), 1, explained.output)
+            self.assertIn(warning.get('remedy', ''), explained.output)
+
+    def test_warm_up_requests_are_numbered_with_the_others(self):
+        session = self.measured('plain', '--requests', 3, '--warmup', 2, '--output-tokens', 2)
+        rows = self.aaco('query', '--json', f"SELECT phase, count(*) AS n, count(DISTINCT request) AS numbers FROM llm_requests WHERE session_id = '{session['session']['id']}' GROUP BY ALL")
+        self.assertEqual({row['phase']: (row['n'], row['numbers']) for row in rows.json()}, {'warmup': (2, 2), 'measure': (3, 3)})
+        numbers = self.aaco('query', '--json', f"SELECT request FROM llm_requests WHERE session_id = '{session['session']['id']}' ORDER BY scheduled_ns")
+        self.assertEqual([row['request'] for row in numbers.json()], list(range(5)))
 
     def test_requests_are_exported(self):
         session = self.measured('plain,first_ms=2,period_us=2000', '--concurrency', '1,2', '--requests', 6, '--output-tokens', 3)

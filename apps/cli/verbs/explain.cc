@@ -111,9 +111,16 @@ std::string sentence_of(const Anomalies& group) {
                      core::format_duration(most->value), core::format_duration(first.expected));
 }
 
+// The summary of a load may say the cause of a level ("concurrency 4: the server paused ...") itself.
+bool told_by(std::string_view summary, std::string_view cause) {
+  const auto begin = cause.find(": ");
+  return summary.find(begin == std::string_view::npos ? cause : cause.substr(begin + 2)) != std::string_view::npos;
+}
+
 void print_load(const Context& context, const workflows::Explanation& explanation) {
   context.print("Load: " + explanation.load + ".\n");
-  for (const std::string& cause : explanation.causes) context.print("  " + cause + "\n");
+  for (const std::string& cause : explanation.causes)
+    if (!told_by(explanation.load, cause)) context.print("  " + cause + "\n");
   if (explanation.causes.empty())
     context.print(explanation.slow_tokens.empty()
                       ? "  nothing that was recorded beside the load stands out\n"
@@ -121,6 +128,8 @@ void print_load(const Context& context, const workflows::Explanation& explanatio
   if (!explanation.observed.empty()) context.print("Joined with " + explanation.observed + "\n");
   if (!explanation.slow_tokens.empty()) context.print("Slow tokens\n");
   for (const std::string& level : explanation.slow_tokens) context.print("  " + level + "\n");
+  if (!explanation.remedies.empty()) context.print("What to do\n");
+  for (const std::string& remedy : explanation.remedies) context.print("  " + remedy + "\n");
 }
 
 void print_explanation(const Context& context, const workflows::Explanation& explanation) {

@@ -114,9 +114,11 @@ std::string sentence_of(std::span<const Pause> pauses) {
   if (pauses.empty()) return {};
   std::vector<double> lost;
   for (const Pause& pause : pauses) lost.push_back(pause.lost_ns);
-  std::string text =
-      fmt::format("the server paused {} for about {}", pauses.size() == 1 ? "once" : fmt::format("{} times", pauses.size()),
-                  core::format_duration(stats::median(lost)));
+  std::string text = fmt::format("the server paused {} for about {}",
+                                 pauses.size() == 1   ? "once"
+                                 : pauses.size() == 2 ? "twice"
+                                                      : fmt::format("{} times", pauses.size()),
+                                 core::format_duration(stats::median(lost)));
   if (const auto period = period_ns(pauses)) text += fmt::format(", every {}", core::format_duration(*period));
   return text + ": all requests that it was answering stood still at once";
 }

@@ -167,8 +167,12 @@ core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool
 
 core::Status explain_load(const std::string& path, const trace::SessionManifest& manifest, Explanation& out) {
   out.load = std::string(manifest.outcome.llm["summary"].text());
-  for (const trace::Warning& warning : manifest.warnings)
-    if (warning.id.starts_with("llm.")) out.causes.push_back(warning.message);
+  for (const trace::Warning& warning : manifest.warnings) {
+    if (!warning.id.starts_with("llm.")) continue;
+    out.causes.push_back(warning.message);
+    const bool told = std::find(out.remedies.begin(), out.remedies.end(), warning.remedy) != out.remedies.end();
+    if (!warning.remedy.empty() && !told) out.remedies.push_back(warning.remedy);
+  }
   for (const Json& cause : manifest.outcome.llm["causes"].items()) out.causes.emplace_back(cause.text());
   const std::string file = core::join_path(path, "metrics/llm_summary.json");
   if (!core::exists(file)) return {};
@@ -257,6 +261,7 @@ Json to_json(const Explanation& explanation) {
   if (!explanation.load.empty())
     out.set("load", explanation.load)
         .set("causes", Json::texts(explanation.causes))
+        .set("remedies", Json::texts(explanation.remedies))
         .set("slow_tokens", Json::texts(explanation.slow_tokens));
   if (!explanation.observed.empty()) out.set("observed", explanation.observed);
   return out;
