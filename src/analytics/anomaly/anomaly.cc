@@ -112,6 +112,23 @@ void add_level_shifts(std::span<const trace::IterationRow> rows, const std::vect
   }
 }
 
+// Slow ones up to the last value are a spike and a shift: a level where they are as many as kFewestOfALevel, otherwise a spike.
+void tell_once(std::span<const trace::IterationRow> rows, std::vector<Anomaly>& found) {
+  constexpr std::ptrdiff_t kFewestOfALevel = 12;
+  const auto shift = std::find_if(found.begin(), found.end(), [](const Anomaly& one) {
+    return one.kind == Kind::level_shift && one.end_ns == one.start_ns;  // it lasts
+  });
+  if (shift == found.end()) return;
+  const auto begins = [&](const auto& one) { return one.start_ns == shift->start_ns; };
+  const auto last_end = rows.back().start_ns + rows.back().duration_ns;
+  const auto spike = std::find_if(found.begin(), found.end(), [&](const Anomaly& one) {
+    return one.kind == Kind::spike && begins(one) && one.end_ns == last_end;
+  });
+  if (spike == found.end()) return;
+  const auto slow = rows.end() - std::find_if(rows.begin(), rows.end(), begins);
+  found.erase(slow < kFewestOfALevel ? shift : spike);
+}
+
 // Whether the slow ones of `count` executions come back at one distance from start to end: the same place of every step, so
 // another problem size and no anomaly. A tenth of them may be missing.
 bool recurs(const std::vector<std::size_t>& slow, std::size_t count) {
@@ -184,6 +201,7 @@ std::vector<Anomaly> of_iterations(std::span<const trace::IterationRow> rows, co
                              core::format_duration(spike.expected));
   }
   add_level_shifts(rows, values, normal, unit, out);
+  tell_once(rows, out);
   return out;
 }
 

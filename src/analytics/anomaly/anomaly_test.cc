@@ -92,6 +92,18 @@ TEST(Iterations, ReportsLevelShiftOnce) {
   EXPECT_EQ(found[0].subject, "iteration 100");
 }
 
+// A few are a spike, many a level.
+TEST(Iterations, SlowOnesUpToTheEndAreReportedOnce) {
+  for (const auto& [slow, kind] : {std::pair(4U, Kind::spike), {30U, Kind::level_shift}}) {
+    auto rows = series(200);
+    for (std::size_t i = rows.size() - slow; i < rows.size(); ++i) rows[i].duration_ns += 500;
+    const auto found = of_iterations(rows, {}, "request");
+    ASSERT_EQ(found.size(), 1U) << slow;
+    EXPECT_EQ(found[0].kind, kind) << found[0].text;
+    EXPECT_TRUE(found[0].subject.starts_with(slow == 4 ? "requests 196 to 199" : "request 170")) << found[0].subject;
+  }
+}
+
 // Six clients of a server that serves two at once, 1000 each: all later ones wait for two rounds.
 TEST(Iterations, FillingOfAClosedLoopRaisesNoLevelShift) {
   std::vector<trace::IterationRow> rows;
