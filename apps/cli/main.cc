@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "cli/context.h"
 #include "cli/options/empty_values.h"
@@ -55,6 +57,16 @@ constexpr const char* kFooter =
     "            3 environment or input error, 4 inconclusive or not comparable,\n"
     "            125 'record' or 'capsule' itself failed.";
 
+// 'aaco help VERB' is 'aaco VERB --help'.
+std::vector<const char*> with_help_as_option(int argc, char** argv) {
+  static constexpr const char* kHelp = "--help";
+  std::vector<const char*> words(argv, argv + argc);
+  if (argc < 2 || std::string_view(argv[1]) != "help") return words;
+  words.erase(words.begin() + 1);
+  words.push_back(kHelp);
+  return words;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,7 +102,8 @@ int main(int argc, char** argv) {
   });
 
   try {
-    app.parse(argc, argv);
+    const auto words = with_help_as_option(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::RuntimeError& problem) {
     context.exit_code = problem.get_exit_code();
   } catch (const CLI::ParseError& problem) {

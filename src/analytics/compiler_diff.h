@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,9 +29,10 @@ struct NodeFate {
 };
 // A node of the graph after.
 struct Kernel {
-  std::vector<std::size_t> nodes;  // of the graph before, in order
-  std::string inserted;            // cast, layout, copy, quantise, other: what the compiler put in; empty: it did not
-  std::string precision;           // "float32 -> float16", where the result's type changed
+  std::vector<std::size_t> nodes;      // of the graph before, in order
+  std::string inserted;                // cast, layout, copy, quantise, other: what the compiler put in; empty: it did not
+  std::optional<std::size_t> part_of;  // inserted: the node of the graph before that became this and another kernel
+  std::string precision;               // "float32 -> float16", where the result's type changed
 };
 struct GraphDiff {
   std::vector<NodeFate> nodes;  // by node of the graph before
@@ -39,8 +41,32 @@ struct GraphDiff {
 // The outermost graphs only. Tensors are recognised by their names, and by the nodes that only move them.
 GraphDiff compare_graphs(const graph::Graph& before, const graph::Graph& after);
 
+// Which nodes a kernel computes, by the name and operator that ONNX Runtime's log has of it: it adds to names ("_token_3",
+// "/MatMulAddFusion"), and names a kernel in the blocked layout after its result ("OUTPUT_nchwc"). `before` must outlive it.
+class KernelOrigins {
+ public:
+  explicit KernelOrigins(const graph::Graph& before);
+  // In order; empty: no node of the model has the name.
+  [[nodiscard]] std::vector<std::size_t> nodes(std::string_view name, std::string_view op_type) const;
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> back_to(std::size_t node, std::string_view op_type) const;
+
+  const graph::Graph& before_;
+  std::map<std::string_view, std::size_t> by_name_, by_result_;  // nodes, by their names and those of their first results
+  std::vector<std::optional<std::size_t>> maker_;                // by tensor
+};
+
 // The name of a node, or its operator and number where it has none.
 std::string node_name(const graph::Graph& graph, std::size_t node);
+
+// A node of a model as node_name() calls it; `within`: the body that it is in.
+struct NamedNode {
+  std::string name, op_type, within;
+};
+// By node of one model its node of the other, both in order: the one with the same name, and of those without a name (or whose
+// name the other model does not have) the one with the same operator at the same place of the longest common sequence.
+std::vector<std::optional<std::size_t>> pair_nodes(const std::vector<NamedNode>& here, const std::vector<NamedNode>& there);
 
 // data/rules/compiler.yaml.
 struct Reason {

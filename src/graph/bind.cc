@@ -119,6 +119,8 @@ std::int64_t usual_size(std::string_view symbol, std::size_t rank, std::size_t a
   return 1;
 }
 
+void substitute_dimensions(Graph& graph, const Bindings& sizes) { substitute(graph, sizes); }
+
 core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& given, const SymbolRanges& ranges) {
   const std::vector<std::string> names = free_symbols(graph);
   BoundDimensions bound;

@@ -45,6 +45,9 @@ struct BoundDimensions {
 // size below 0 and for one out of its range.
 core::Result<BoundDimensions> bind_dimensions(Graph& graph, const Bindings& given, const SymbolRanges& ranges = {});
 
+// Puts these sizes in place of symbols in every declared shape, and leaves the other symbols as they are.
+void substitute_dimensions(Graph& graph, const Bindings& sizes);
+
 struct ShapeOptions {
   std::int64_t loop_trips = 1;  // of a Loop whose count is not in the graph
 };

@@ -40,8 +40,7 @@ struct SupportRefusal {
 // Holds the nodes of one graph against what a backend takes; both must outlive it. `floats_as`: as partition_by() has it.
 class SupportCheck {
  public:
-  SupportCheck(const BackendSupport& support, ElementType floats_as, const Graph& graph)
-      : support_(support), floats_as_(floats_as), graph_(graph), rules_(graph, support.rules) {}
+  SupportCheck(const BackendSupport& support, ElementType floats_as, const Graph& graph);
   // Why the backend does not take the node (index into graph.nodes); empty: it does. Limits of the graph as a whole are not
   // looked at.
   [[nodiscard]] std::optional<SupportRefusal> refusal(std::size_t node) const;
@@ -51,6 +50,7 @@ class SupportCheck {
   ElementType floats_as_;
   const Graph& graph_;
   NodeRuleCheck rules_;
+  std::vector<bool> constant_;  // by tensor: an initializer, or computed from such alone (a dequantised weight)
 };
 
 // The graph over the backend (target 0) and a host that takes everything (1). `floats_as`: the type that floating-point work is

@@ -49,6 +49,9 @@ struct CarriedValue {
   bool in_place = false;
 };
 
+// Session option ("on"): the model is opened with the sizes of its symbols that were given fixed, as free_dimensions.
+inline constexpr std::string_view kFixedDimensions = "fixed_dimensions";
+
 struct BackendOptions {
   std::string backend = "cpu";  // name in configs/backends.yaml
   std::string provider;         // e.g. CPUExecutionProvider

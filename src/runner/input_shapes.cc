@@ -45,15 +45,35 @@ class Resolver {
   explicit Resolver(const std::vector<TensorInfo>& inputs) : inputs_(inputs) {}
 
   core::Result<ResolvedShapes> run(const Shapes& file_shapes, const InputRequest& request) {
-    for (const auto& [name, shape] : file_shapes) AACO_TRY(bind_input(name, shape, "the input file", true));
-    for (const auto& [name, shape] : request.shapes) AACO_TRY(bind_input(name, shape, "--shape", true));
-    for (const auto& [symbol, size] : request.dimensions) AACO_TRY(bind_named(symbol, size));
-    if (request.batch) AACO_TRY(bind_batch(*request.batch));
+    AACO_TRY(bind_given(file_shapes, request));
     for (const auto& [name, shape] : request.default_shapes) AACO_TRY(bind_input(name, shape, "models.yaml", false));
     return settle();
   }
 
+  core::Result<std::map<std::string, std::int64_t>> given(const Shapes& file_shapes, const InputRequest& request) {
+    AACO_TRY(bind_given(file_shapes, request));
+    for (const TensorInfo& input : inputs_)
+      for (std::size_t axis = 0; axis < input.shape.size(); ++axis) {
+        if (input.shape[axis] >= 0) continue;
+        if (const auto size = derived(input.symbols[axis], sizes_)) AACO_TRY(bind(input.symbols[axis], *size, "the sum", true));
+        if (input.symbols[axis].empty() && sizes_.contains(symbol_of(input, axis)))
+          return fail(ErrorCode::invalid_argument,
+                      "dimension " + std::to_string(axis) + " of the input '" + input.name +
+                          "' has no name: ONNX Runtime cannot fix its size",
+                      "name it in the model (dim_param), or leave out its size");
+      }
+    return sizes_;
+  }
+
  private:
+  core::Status bind_given(const Shapes& file_shapes, const InputRequest& request) {
+    for (const auto& [name, shape] : file_shapes) AACO_TRY(bind_input(name, shape, "the input file", true));
+    for (const auto& [name, shape] : request.shapes) AACO_TRY(bind_input(name, shape, "--shape", true));
+    for (const auto& [symbol, size] : request.dimensions) AACO_TRY(bind_named(symbol, size));
+    if (request.batch) AACO_TRY(bind_batch(*request.batch));
+    return {};
+  }
+
   // A dimension without a name gets one that no exporter writes.
   static std::string symbol_of(const TensorInfo& input, std::size_t axis) {
     return input.symbols[axis].empty() ? input.name + "#" + std::to_string(axis) : input.symbols[axis];
@@ -227,6 +247,11 @@ class Resolver {
 core::Result<ResolvedShapes> resolve_shapes(const std::vector<TensorInfo>& inputs, const Shapes& file_shapes,
                                             const InputRequest& request) {
   return Resolver(inputs).run(file_shapes, request);
+}
+
+core::Result<std::map<std::string, std::int64_t>> given_sizes(const std::vector<TensorInfo>& inputs, const Shapes& file_shapes,
+                                                              const InputRequest& request) {
+  return Resolver(inputs).given(file_shapes, request);
 }
 
 }  // namespace aaco::runner

@@ -23,4 +23,11 @@ core::Result<ResolvedShapes> resolve_shapes(const std::vector<TensorInfo>& input
 // The sizes make_inputs would choose for this graph's inputs; reads files for their shapes but creates no values.
 core::Result<ResolvedShapes> resolve_inputs(const graph::Graph& graph, const InputRequest& request);
 
+// The sizes of symbols that the request itself gives, by files, shapes, dimensions and batch, sums of them included; not those of
+// models.yaml or assumed ones. Fails as resolve_inputs() does, and with invalid_argument where one is given for a dimension
+// without a name, which a runtime cannot fix.
+core::Result<std::map<std::string, std::int64_t>> given_sizes(const std::vector<TensorInfo>& inputs, const Shapes& file_shapes,
+                                                              const InputRequest& request);
+core::Result<std::map<std::string, std::int64_t>> given_dimensions(const graph::Graph& graph, const InputRequest& request);
+
 }  // namespace aaco::runner

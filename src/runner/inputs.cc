@@ -73,6 +73,15 @@ core::Result<ResolvedShapes> resolve_inputs(const graph::Graph& graph, const Inp
   return resolve_shapes(inputs, file_shapes, request);
 }
 
+core::Result<std::map<std::string, std::int64_t>> given_dimensions(const graph::Graph& graph, const InputRequest& request) {
+  const std::vector<TensorInfo> inputs = declared_inputs(graph);
+  AACO_TRY(check_kinds(inputs));
+  AACO_ASSIGN(const auto from_files, read_files(inputs, request.files));
+  Shapes file_shapes;
+  for (const auto& [name, tensor] : from_files) file_shapes[name] = tensor.shape;
+  return given_sizes(inputs, file_shapes, request);
+}
+
 core::Result<ModelInputs> make_inputs(const graph::Graph& graph, const InputRequest& request) {
   const std::vector<TensorInfo> inputs = declared_inputs(graph);
   AACO_TRY(check_kinds(inputs));

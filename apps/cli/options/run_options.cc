@@ -132,7 +132,7 @@ RunOptions::RunOptions(CLI::App& app) : texts_(std::make_unique<Texts>()) {
       ->allow_extra_args(false);
   app.add_option("--session-option", t.session_options,
                  "ONNX Runtime session option, KEY=VALUE (repeatable): execution_mode, inter_op_threads, memory_arena, "
-                 "memory_pattern, pinning, or a configuration entry such as session.intra_op.allow_spinning")
+                 "memory_pattern, pinning, fixed_dimensions, or a configuration entry such as session.intra_op.allow_spinning")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_option("--config", t.config,
@@ -192,8 +192,12 @@ core::Result<workflows::RunRequest> RunOptions::resolve(const workflows::RunRequ
   else if (!t.positional.empty())
     return core::fail(ErrorCode::invalid_argument, "two models given, '" + request.model + "' and '" + t.positional + "'",
                       "pass only one");
-  if (request.model.empty())
-    return core::fail(ErrorCode::invalid_argument, "no model given", "for example: aaco run --model resnet50");
+  if (request.model.empty()) {
+    const std::string verb = t.app->get_name();
+    const bool takes_model = verb == "compiler" || verb == "optimize" || verb == "sweep";
+    return core::fail(ErrorCode::invalid_argument, "no model given",
+                      "for example: aaco " + (takes_model ? verb : "run") + " --model resnet50");
+  }
   if (!t.duration.empty()) {
     AACO_ASSIGN(request.duration, parse_time(t.duration, "--duration"));
   }

@@ -8,10 +8,12 @@
 #include "cli/options/on_fleet.h"
 #include "cli/options/run_options.h"
 #include "cli/options/whole_number.h"
+#include "cli/output/compiler_output.h"
 #include "cli/output/side_by_side_output.h"
 #include "cli/output/verdict_output.h"
 #include "core/files.h"
 #include "workflows/baseline.h"
+#include "workflows/compiler_diff.h"
 #include "workflows/diff_json.h"
 #include "workflows/side_by_side.h"
 
@@ -84,6 +86,16 @@ void show_side_by_side(Context& context, const DiffOptions& options, const workf
   print_side_by_side(context, *sides, options.rows);
 }
 
+// Of two sessions of 'aaco compiler': no measurements, so no verdict.
+void show_compiled(Context& context, const DiffOptions& options, const core::Json& difference) {
+  if (!options.output.html.empty())
+    return context.fail({core::ErrorCode::invalid_argument,
+                         "--html is not supported for sessions of 'aaco compiler'",
+                         "use --json, or 'aaco report SESSION --html FILE' for one of them",
+                         {}});
+  options.output.json ? context.print_json(difference) : print_model_difference(context, difference);
+}
+
 void compare(Context& context, const DiffOptions& options) {
   const auto request = resolve(options, context);
   if (!request) return context.fail(request.error());
@@ -91,6 +103,11 @@ void compare(Context& context, const DiffOptions& options) {
   choice.names.insert(choice.names.end(), request->candidate.begin(), request->candidate.end());
   const auto services = services_on(options.on, choice, context);
   if (!services) return context.fail(services.error());
+  if (request->baseline.size() == 1 && request->candidate.size() == 1 && !options.kernels && !options.tree) {
+    const auto compiled = workflows::diff_compiler_sessions(request->baseline.front(), request->candidate.front(), *services);
+    if (!compiled) return context.fail(compiled.error());
+    if (*compiled) return show_compiled(context, options, **compiled);
+  }
   if (options.kernels || options.tree) return show_side_by_side(context, options, *request, *services);
   const auto outcome = workflows::diff(*request, *services);
   if (!outcome) return context.fail(outcome.error());
@@ -134,7 +151,7 @@ void add_diff(CLI::App& app, Context& context) {
   verb->footer(
       "Examples:\n  aaco diff tag:nightly latest --threshold 3%\n  aaco diff ID1,ID2,ID3 ID4,ID5,ID6 --metric "
       "p99,throughput\n  aaco diff A B --kernels --tree\n\nIdentical runs vary: give several sessions per side, or use 'aaco "
-      "ab'.\nExit codes: 0 equivalent or "
+      "ab'. Two sessions of 'aaco compiler' are compared by what is fused and where it runs.\nExit codes: 0 equivalent or "
       "improvement, 1 regression, 4 inconclusive or not comparable.");
   verb->callback([&context, options] { compare(context, *options); });
 }

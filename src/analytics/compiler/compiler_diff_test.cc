@@ -105,6 +105,99 @@ TEST(CompareGraphs, LayoutNodesAreInsertedAndTheKernelFoundByItsName) {
   EXPECT_THAT(diff.kernels[0].nodes, ElementsAre(0, 1));
   EXPECT_EQ(diff.kernels[1].inserted, "layout");
 }
+// Adjacent kernels each have their own nodes: the result of the first one has a name that no tensor of the model has.
+std::vector<std::vector<std::size_t>> nodes_of(const Graph& before, const Graph& after) {
+  std::vector<std::vector<std::size_t>> out;
+  for (const Kernel& one : compare_graphs(before, after).kernels) out.push_back(one.nodes);
+  return out;
+}
+Sketch two_convs(const std::string& between) {
+  Sketch sketch;
+  sketch.input("x").weight("w").weight("v").node("Conv", {"x", "w"}, "c").node(between, {"c"}, "r").node("Conv", {"r", "v"}, "y");
+  return sketch;
+}
+Sketch& with_activation(Sketch& sketch, const std::string& activation) {
+  sketch.graph.nodes.back().attributes.push_back({"activation", activation});
+  return sketch;
+}
+TEST(CompareGraphs, AResultNamedAfterItsNodeEndsTheKernelThere) {
+  Sketch made;
+  made.input("x").weight("w").weight("v").node("FusedConv", {"x", "w"}, "n_r", "com.microsoft");
+  with_activation(made, "Relu").node("Conv", {"n_r", "v"}, "y");
+  EXPECT_THAT(nodes_of(two_convs("Relu").graph, made.graph), ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
+}
+TEST(CompareGraphs, AnUnnamedResultEndsWhereTheNextKernelBegins) {
+  Sketch made;
+  made.input("x").weight("w").weight("v").node("FusedConv", {"x", "w"}, "o", "com.microsoft");
+  with_activation(made, "Relu").node("Conv", {"o", "v"}, "y");
+  made.graph.nodes[0].name = "made";
+  EXPECT_THAT(nodes_of(two_convs("Relu").graph, made.graph), ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
+}
+TEST(CompareGraphs, TransposesThatCancelAroundAnActivationAreInNoKernel) {
+  Graph before = Sketch()
+                     .input("x")
+                     .weight("w")
+                     .weight("v")
+                     .node("Conv", {"x", "w"}, "c")
+                     .node("Transpose", {"c"}, "t")
+                     .node("Relu", {"t"}, "r")
+                     .node("Transpose", {"r"}, "u")
+                     .node("Conv", {"u", "v"}, "y")
+                     .graph;
+  Sketch made;
+  made.input("x").weight("w").weight("v").node("Conv", {"x", "w"}, "token", "com.microsoft.nchwc");
+  with_activation(made, "Relu").node("Conv", {"token", "v"}, "y", "com.microsoft.nchwc");
+  made.graph.nodes[0].name = "n_r_nchwc";
+  const auto turn = [&](std::size_t node, const std::vector<std::int64_t>& perm) {
+    before.nodes[node].attributes = {{"perm", perm}};
+  };
+  turn(1, {0, 2, 3, 1});
+  turn(3, {0, 3, 1, 2});
+  EXPECT_THAT(nodes_of(before, made.graph), ElementsAre(ElementsAre(0, 2), ElementsAre(4)));
+  EXPECT_THAT(fates(before, made.graph), ElementsAre("fused", "removed", "fused", "removed", "rewritten"));
+  turn(3, {0, 2, 1, 3});
+  EXPECT_THAT(fates(before, made.graph), testing::Not(testing::Contains("removed")));
+}
+TEST(CompareGraphs, AnIntegerKernelContinuesToTheQuantisationBehindItsActivation) {
+  Sketch before, made;
+  before.input("x").weight("w").weight("v").weight("s");
+  const auto layer = [&](const std::string& from, const std::string& weight, const std::string& to) {
+    before.node("DequantizeLinear", {from, "s"}, from + "d")
+        .node("Conv", {from + "d", weight}, to + "c")
+        .node("Relu", {to + "c"}, to + "r")
+        .node("QuantizeLinear", {to + "r", "s"}, to);
+  };
+  layer("x", "w", "a");
+  layer("a", "v", "y");
+  made.input("x").weight("w").weight("v").node("QLinearConv", {"x", "w"}, "n_ac").node("QLinearConv", {"n_ac", "v"}, "y");
+  made.graph.nodes[0].name = "n_ac_token_4";
+  EXPECT_THAT(nodes_of(before.graph, made.graph), ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5, 6, 7)));
+}
+TEST(CompareGraphs, ANormalisationInTheBlockedLayoutIsASeparateKernel) {
+  const Graph before = Sketch()
+                           .input("x")
+                           .weight("w")
+                           .weight("v")
+                           .node("Conv", {"x", "w"}, "c")
+                           .node("BatchNormalization", {"c", "w"}, "b")
+                           .node("Relu", {"b"}, "r")
+                           .node("Conv", {"r", "v"}, "y")
+                           .node("Neg", {"c"}, "z")
+                           .graph;
+  Sketch made;
+  made.input("x").weight("w").weight("v").node("Conv", {"x", "w"}, "c").node("Conv", {"c", "w"}, "token", "com.microsoft.nchwc");
+  with_activation(made, "Relu").node("Conv", {"token", "v"}, "y").node("Neg", {"c"}, "z");
+  made.graph.nodes[1].name = "b_bn_nchwc";
+  EXPECT_THAT(nodes_of(before, made.graph), ElementsAre(ElementsAre(0), ElementsAre(1, 2), ElementsAre(3), ElementsAre(4)));
+}
+TEST(CompareGraphs, ANodeThatBecomesTwoKernelsHasBoth) {
+  const Graph before = Sketch().input("x").node("HardSwish", {"x"}, "y").graph;
+  const Graph after = Sketch().input("x").node("HardSigmoid", {"x"}, "h").node("Mul", {"x", "h"}, "y").graph;
+  const GraphDiff diff = compare_graphs(before, after);
+  EXPECT_EQ(diff.kernels[0].part_of, 0);
+  EXPECT_EQ(diff.nodes[0].fate, Fate::rewritten);
+  EXPECT_FALSE(diff.kernels[1].part_of);
+}
 TEST(CompareGraphs, AWeightThatWasComputedIsFolded) {
   const Graph before = Sketch().input("x").weight("w").node("Neg", {"w"}, "v").node("Add", {"x", "v"}, "y").graph;
   const Graph after = Sketch().input("x").weight("v").node("Add", {"x", "v"}, "y").graph;

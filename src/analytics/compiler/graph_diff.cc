@@ -3,6 +3,7 @@
 #include <set>
 
 #include "analytics/compiler/no_operation.h"
+#include "analytics/compiler/tensor_match.h"
 #include "analytics/compiler_diff.h"
 #include "graph/cost.h"
 
@@ -14,38 +15,14 @@ using graph::index_of;
 using graph::Node;
 using graph::TensorId;
 
-constexpr std::string_view kLayoutSuffix = "_nchwc";  // ONNX Runtime: OUTPUT_nchwc
-
-// Operators that hand their input on, in another type, layout or place.
-bool moves(const Node& node) {
-  static constexpr std::string_view kMoves[] = {"ReorderInput",     "ReorderOutput", "Cast",           "Transpose", "Identity",
-                                                "MemcpyFromHost",   "MemcpyToHost",  "QuantizeLinear", "Squeeze",   "Unsqueeze",
-                                                "DequantizeLinear", "Reshape"};
-  return std::find(std::begin(kMoves), std::end(kMoves), node.op_type) != std::end(kMoves) && !node.inputs.empty() &&
-         node.inputs[0].valid() && !node.outputs.empty() && node.outputs[0].valid();
-}
+constexpr std::string_view kOther = "other";
 
 std::string insertion_kind(const Node& node) {
   if (node.op_type == "Cast") return "cast";
   if (node.op_type.starts_with("Reorder") || node.op_type == "Transpose" || node.op_type == "Reshape") return "layout";
   if (node.op_type.starts_with("Memcpy") || node.op_type == "Identity") return "copy";
   if (node.op_type.ends_with("QuantizeLinear") || node.op_type.ends_with("DequantizeLinear")) return "quantise";
-  return "other";
-}
-
-// ONNX Runtime: "X_token_3" is a node X that was made again, in another layout.
-std::string_view without_token(std::string_view name) {
-  constexpr std::string_view kToken = "_token_";
-  const auto at = name.rfind(kToken);
-  if (at == std::string_view::npos) return name;
-  const std::string_view digits = name.substr(at + kToken.size());
-  return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos ? name.substr(0, at) : name;
-}
-
-// Of a tensor that ONNX Runtime computes in another type than the model has.
-constexpr std::string_view kOtherType = "InsertedPrecisionFreeCast_";
-std::string_view without_type(std::string_view name) {
-  return name.starts_with(kOtherType) ? name.substr(kOtherType.size()) : name;
+  return std::string(kOther);
 }
 
 class Comparison {
@@ -53,18 +30,14 @@ class Comparison {
   Comparison(const Graph& before, const Graph& after)
       : before_(before),
         after_(after),
-        producer_(before.tensors.size()),
-        value_(after.tensors.size()),
+        producer_(makers_of(before)),
+        value_(match_tensors(before, after)),
         live_(before.tensors.size(), false) {
     out_.nodes.resize(before.nodes.size());
     out_.kernels.resize(after.nodes.size());
-    for (std::size_t number = 0; number < before.nodes.size(); ++number)
-      for (const TensorId id : before.nodes[number].outputs)
-        if (id.valid()) producer_[index_of(id)] = number;
   }
 
   GraphDiff run() {
-    map_values();
     mark_live();
     fold();
     for (std::size_t kernel = 0; kernel < after_.nodes.size(); ++kernel) cover(kernel);
@@ -74,75 +47,6 @@ class Comparison {
 
  private:
   std::optional<std::size_t>& value(TensorId id) { return value_[index_of(id)]; }
-
-  // Which tensor of the graph before each one of the graph after is.
-  void map_values() {
-    std::map<std::string_view, std::size_t> by_name, by_node;
-    for (std::size_t tensor = 0; tensor < before_.tensors.size(); ++tensor) by_name[before_.tensors[tensor].name] = tensor;
-    for (std::size_t tensor = 0; tensor < after_.tensors.size(); ++tensor)
-      if (const auto found = by_name.find(without_type(after_.tensors[tensor].name)); found != by_name.end())
-        value_[tensor] = found->second;
-    for (const Node& node : after_.nodes) {
-      const auto at = node.name.rfind(kLayoutSuffix);
-      if (at == std::string::npos || node.outputs.empty() || !node.outputs[0].valid() || value(node.outputs[0])) continue;
-      if (const auto found = by_name.find(without_type(std::string_view(node.name).substr(0, at))); found != by_name.end())
-        value(node.outputs[0]) = found->second;
-    }
-    // A node that kept its name and operator makes what it made, under another name; in its integer form, what it made quantised.
-    for (const Node& node : before_.nodes)
-      if (!node.name.empty() && !node.outputs.empty() && node.outputs[0].valid()) by_node[node.name] = index_of(node.outputs[0]);
-    for (const Node& node : after_.nodes) {
-      if (node.outputs.empty() || !node.outputs[0].valid() || value(node.outputs[0])) continue;
-      const auto found = by_node.find(without_token(node.name));
-      if (found == by_node.end()) continue;
-      const std::string& was = before_.nodes[*producer_[found->second]].op_type;
-      if (was == node.op_type)
-        value(node.outputs[0]) = found->second;
-      else if (node.op_type == "QLinear" + was)
-        value(node.outputs[0]) = only_reader(found->second, "QuantizeLinear");
-    }
-    for (const Node& node : after_.nodes) advance_over_sum(node);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Node& node : after_.nodes) {
-        if (!moves(node)) continue;
-        auto &in = value(node.inputs[0]), &out = value(node.outputs[0]);
-        if (in.has_value() == out.has_value()) continue;
-        (in ? out : in) = in ? *in : *out;
-        changed = true;
-      }
-    }
-  }
-
-  // ONNX Runtime: a convolution with a fourth operand adds it, and applies its `activation`, but keeps the name of its own
-  // result.
-  void advance_over_sum(const Node& node) {
-    const bool sums = node.op_type.ends_with("Conv") && node.inputs.size() > 3 && node.inputs[3].valid();
-    if (!sums || node.outputs.empty() || !node.outputs[0].valid() || !value(node.outputs[0])) return;
-    std::size_t& tensor = *value(node.outputs[0]);
-    const auto& maker = producer_[tensor];
-    if (!maker || (before_.nodes[*maker].op_type != "Conv" && before_.nodes[*maker].op_type != "BatchNormalization")) return;
-    const auto sum = only_reader(tensor, "Add");
-    if (!sum) return;
-    tensor = *sum;
-    for (const graph::Attribute& one : node.attributes)
-      if (const auto* activation = std::get_if<std::string>(&one.value); activation != nullptr && one.name == "activation")
-        tensor = only_reader(tensor, *activation).value_or(tensor);
-  }
-
-  // The result of the one node that reads the tensor, if it has this operator.
-  [[nodiscard]] std::optional<std::size_t> only_reader(std::size_t tensor, const std::string& op_type) const {
-    const Node* reader = nullptr;
-    for (const Node& node : before_.nodes)
-      for (const TensorId id : node.inputs)
-        if (id.valid() && index_of(id) == tensor) {
-          if (reader != nullptr) return std::nullopt;
-          reader = &node;
-        }
-    if (reader == nullptr || reader->op_type != op_type || reader->outputs.empty() || !reader->outputs[0].valid())
-      return std::nullopt;
-    return index_of(reader->outputs[0]);
-  }
 
   [[nodiscard]] bool inserted(const Node& node) {
     if (!moves(node)) return false;
@@ -246,6 +150,7 @@ class Comparison {
   }
 
   void settle() {
+    const std::set<std::size_t> cancelled = cancelling_transposes(before_);
     for (const std::size_t number : folded_) out_.nodes[number] = {Fate::folded, std::nullopt};
     for (std::size_t kernel = 0; kernel < out_.kernels.size(); ++kernel) {
       Kernel& made = out_.kernels[kernel];
@@ -258,7 +163,8 @@ class Comparison {
         if (made.nodes.size() > 1) {
           const Node& node = before_.nodes[number];
           const bool result_lives = !node.outputs.empty() && node.outputs[0].valid() && live_[index_of(node.outputs[0])];
-          if (is_no_operation(before_, node)) {
+          const bool cancels_out = cancelled.contains(number) && after.op_type != "Transpose";
+          if (is_no_operation(before_, node) || cancels_out) {
             fate = {Fate::removed, std::nullopt};
             continue;
           }
@@ -285,6 +191,23 @@ class Comparison {
         out_.nodes[number].fate = computed.size() > 1 ? Fate::fused : same ? Fate::kept : Fate::rewritten;
       }
     }
+    for (std::size_t kernel = 0; kernel < out_.kernels.size(); ++kernel)
+      if (out_.kernels[kernel].inserted == kOther) out_.kernels[kernel].part_of = split_node(kernel);
+  }
+
+  // The node that became several kernels, of which this one hands its result to another of them only.
+  [[nodiscard]] std::optional<std::size_t> split_node(std::size_t kernel) const {
+    const auto& results = after_.nodes[kernel].outputs;
+    std::optional<std::size_t> reader;
+    for (std::size_t other = 0; other < after_.nodes.size(); ++other)
+      for (const TensorId id : after_.nodes[other].inputs) {
+        if (!id.valid() || std::find(results.begin(), results.end(), id) == results.end()) continue;
+        if (reader && *reader != other) return std::nullopt;
+        reader = other;
+      }
+    if (!reader || out_.kernels[*reader].nodes.size() != 1) return std::nullopt;
+    const std::size_t node = out_.kernels[*reader].nodes.front();
+    return out_.nodes[node].fate == Fate::rewritten ? std::optional(node) : std::nullopt;
   }
 
   const Graph& before_;

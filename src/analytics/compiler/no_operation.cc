@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include "graph/constant_values.h"
+#include "graph/cost.h"
 
 namespace aaco::analytics::compiler {
 namespace {
@@ -48,6 +50,21 @@ bool is_among(std::string_view name, std::initializer_list<std::string_view> nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Of a Transpose that says it; null: it does not, or is none.
+const std::vector<std::int64_t>* order_of_axes(const graph::Node& node) {
+  const auto* perm = node.op_type == "Transpose" ? node.attribute("perm") : nullptr;
+  return perm == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(perm);
+}
+
+bool turns_back(const std::vector<std::int64_t>& turned, const std::vector<std::int64_t>& back) {
+  if (turned.size() != back.size()) return false;
+  for (std::size_t axis = 0; axis < back.size(); ++axis)
+    if (back[axis] < 0 || static_cast<std::size_t>(back[axis]) >= turned.size() ||
+        turned[static_cast<std::size_t>(back[axis])] != static_cast<std::int64_t>(axis))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 bool is_no_operation(const Graph& graph, const Node& node) {
@@ -64,6 +81,32 @@ bool is_no_operation(const Graph& graph, const Node& node) {
   if (node.inputs.size() < 5 || !node.inputs[4].valid()) return true;
   const auto steps = graph::constant_values(graph, node.inputs[4]);
   return steps && std::all_of(steps->begin(), steps->end(), [](double step) { return step == 1; });
+}
+
+std::set<std::size_t> cancelling_transposes(const graph::Graph& graph) {
+  std::vector<std::vector<std::size_t>> readers(graph.tensors.size());
+  for (std::size_t number = 0; number < graph.nodes.size(); ++number)
+    for (const graph::TensorId id : graph.nodes[number].inputs)
+      if (id.valid()) readers[graph::index_of(id)].push_back(number);
+  std::set<std::size_t> found;
+  for (std::size_t first = 0; first < graph.nodes.size(); ++first) {
+    const auto* turned = order_of_axes(graph.nodes[first]);
+    if (turned == nullptr) continue;
+    std::vector<std::size_t> open{first};
+    std::set<std::size_t> seen;
+    for (std::size_t at = 0; at < open.size(); ++at) {
+      const auto& outputs = graph.nodes[open[at]].outputs;
+      if (outputs.empty() || !outputs[0].valid()) continue;
+      for (const std::size_t reader : readers[graph::index_of(outputs[0])]) {
+        const graph::Node& node = graph.nodes[reader];
+        if (const auto* back = order_of_axes(node); back != nullptr && turns_back(*turned, *back))
+          found.insert({first, reader});
+        else if (graph::class_of(node) == graph::OperatorClass::elementwise && seen.insert(reader).second)
+          open.push_back(reader);
+      }
+    }
+  }
+  return found;
 }
 
 }  // namespace aaco::analytics::compiler

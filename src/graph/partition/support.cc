@@ -40,9 +40,18 @@ core::Result<HostLink> link_of(const YamlNode& node) {
   return link;
 }
 
-bool is_constant(const Graph& graph, TensorId id) {
-  return std::any_of(graph.initializers.begin(), graph.initializers.end(),
-                     [&](const Initializer& one) { return one.tensor == id; });
+std::vector<bool> constants_of(const Graph& graph) {
+  std::vector<bool> constant(graph.tensors.size(), false);
+  for (const Initializer& one : graph.initializers) constant[index_of(one.tensor)] = true;
+  for (const Node& node : graph.nodes) {
+    const bool computed = node.op_type == "Constant" ||
+                          (!node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+                            return !id.valid() || constant[index_of(id)];
+                          }));
+    for (const TensorId id : node.outputs)
+      if (id.valid() && computed) constant[index_of(id)] = true;
+  }
+  return constant;
 }
 
 // The type a node works in: of what it reads, else of what it makes.
@@ -119,6 +128,9 @@ core::Result<BackendSupport> load_backend_support(const std::string& path) {
   return out;
 }
 
+SupportCheck::SupportCheck(const BackendSupport& support, ElementType floats_as, const Graph& graph)
+    : support_(support), floats_as_(floats_as), graph_(graph), rules_(graph, support.rules), constant_(constants_of(graph)) {}
+
 std::optional<SupportRefusal> SupportCheck::refusal(std::size_t number) const {
   const Node& node = graph_.nodes[number];
   const std::string name = node.qualified_type();
@@ -129,7 +141,8 @@ std::optional<SupportRefusal> SupportCheck::refusal(std::size_t number) const {
   if (type != ElementType::unknown && !support_.types.contains(type))
     return SupportRefusal{"provider_type", "data type " + std::string(to_string(type)) +
                                                " is not supported: " + support_.backend + " supports " + list_of(support_.types)};
-  if (support_.constant_operand.contains(name) && node.inputs.size() > 1 && !is_constant(graph_, node.inputs[1]))
+  if (support_.constant_operand.contains(name) && node.inputs.size() > 1 && node.inputs[1].valid() &&
+      !constant_[index_of(node.inputs[1])])
     return SupportRefusal{"provider_operand", support_.backend + " supports " + name + " only with a constant second operand"};
   if (const auto unmet = rules_.unmet(number))
     return SupportRefusal{provider_reason(unmet->reason), provider_words(unmet->condition, support_.backend)};

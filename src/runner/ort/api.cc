@@ -7,6 +7,7 @@
 
 #include "core/hash.h"
 #include "core/strings.h"
+#include "runner/ort/message.h"
 
 namespace aaco::runner::ort {
 namespace {
@@ -64,11 +65,8 @@ core::Status Api::check(OrtStatus* status, std::string_view doing) const {
   call->ReleaseStatus(status);
   if (message.find("bad_alloc") != std::string::npos || message.find("Failed to allocate memory") != std::string::npos)
     return core::fail(ErrorCode::exhausted, std::string(doing) + ": out of memory: " + message, "use a smaller batch or model");
-  if (message.find("Could not find an implementation") != std::string::npos)
-    return core::fail(code_of(code), std::string(doing) + ": " + message,
-                      "another execution provider (--provider NAME; aaco doctor lists those that work here) or another build "
-                      "(--ort-lib FILE) may run this operator with these types");
-  return core::fail(code_of(code), std::string(doing) + ": " + message);
+  ShortMessage said = shorten(message, doing);
+  return core::fail(code_of(code), std::string(doing) + ": " + said.text, std::move(said.remedy));
 }
 
 core::Result<std::shared_ptr<Api>> open_api(const std::string& library_path) {

@@ -7,13 +7,15 @@
 
 #include "core/numbers.h"
 #include "core/strings.h"
+#include "runner/backend.h"
 
 namespace aaco::runner::ort {
 namespace {
 
 using core::ErrorCode;
 
-constexpr std::array kNames = {"execution_mode", "inter_op_threads", "memory_arena", "memory_pattern", "pinning"};
+constexpr std::array kNames = {"execution_mode", "fixed_dimensions", "inter_op_threads",
+                               "memory_arena",   "memory_pattern",   "pinning"};
 constexpr std::int64_t kMaxInterOpThreads = 1024;
 
 core::Status check_word(const std::string& name, const std::string& value, std::string_view a, std::string_view b) {
@@ -48,7 +50,7 @@ core::Status apply_setting(const Api& api, OrtSessionOptions* session, const std
     status = value == "on" ? call.EnableCpuMemArena(session) : call.DisableCpuMemArena(session);
   else if (name == "memory_pattern")
     status = value == "on" ? call.EnableMemPattern(session) : call.DisableMemPattern(session);
-  else if (name != "pinning")
+  else if (name != "pinning" && name != kFixedDimensions)
     status = call.AddSessionConfigEntry(session, name.c_str(), value.c_str());
   return api.check(status, "session option '" + name + "'");
 }

@@ -25,20 +25,12 @@ using core::Json;
 
 constexpr std::int64_t kOtherLibraryTimeoutNs = 600'000'000'000;
 
-std::string key_of(const Json& fused) {
-  std::vector<std::string> names;
-  for (const Json& node : fused["nodes"].items()) names.emplace_back(node.text());
-  std::sort(names.begin(), names.end());
-  return core::join(names, "\n");
-}
-
-Json only_in(const Json& mine, const Json& theirs) {
-  std::set<std::string> known;
-  for (const Json& one : theirs.items()) known.insert(key_of(one));
-  Json out = Json::array();
-  for (const Json& one : mine.items())
-    if (!known.contains(key_of(one))) out.push(one);
-  return out;
+// A file that is no library, or a name of configs/models.yaml.
+bool is_model(const std::string& text, const Services& services) {
+  if (text.ends_with(".onnx") || text.ends_with(".ort") || (core::exists(text) && text.find(".so") == std::string::npos))
+    return true;
+  const auto registry = runner::Registry::load(services.paths);
+  return registry && registry->models().contains(text);
 }
 
 }  // namespace
@@ -69,6 +61,8 @@ core::Result<Against> resolve_against(const std::string& text, const Services& s
   } else if (text.find(".so") != std::string::npos) {
     if (!core::exists(text)) return core::fail(ErrorCode::not_found, "library " + text + " does not exist");
     out.kind = Against::Kind::library;
+  } else if (is_model(text, services)) {
+    out.kind = Against::Kind::model;
   } else {
     std::vector<std::string> providers;
     if (const auto files = core::list_directory(core::join_path(services.paths.share, "data/support")))
@@ -76,11 +70,11 @@ core::Result<Against> resolve_against(const std::string& text, const Services& s
     if (const auto registry = runner::Registry::load(services.paths))
       for (const auto& [name, backend] : registry->backends())
         if (!backend.ort_build.empty()) providers.push_back(name);
-    return core::fail(
-        ErrorCode::invalid_argument, "invalid value '" + text + "' for '--against'",
-        "use a level (disabled, basic, extended, all), a libonnxruntime.so, a build fetched with scripts/bootstrap.sh, or a "
-        "provider: " +
-            core::join(providers, ", "));
+    return core::fail(ErrorCode::invalid_argument, "invalid value '" + text + "' for '--against'",
+                      "use another model (a file or a name of 'aaco zoo list'), a level (disabled, basic, extended, all), a "
+                      "libonnxruntime.so, a "
+                      "build fetched with scripts/bootstrap.sh, or a provider: " +
+                          core::join(providers, ", "));
   }
   return out;
 }
@@ -137,26 +131,6 @@ core::Result<Json> place_on_backend(const CompilerRequest& request, const graph:
                        {"nodes_by_provider", runtime["nodes_by_provider"]},
                        {"refused", fallen_nodes(graph, runtime, support, rules)}})
       .set_if("source", support ? Json(support->source) : Json());
-}
-
-FusedSide library_side(const Json& document) {
-  return {"library", "ONNX Runtime " + std::string(document["runtime"]["version"].text()), document["fused"],
-          document["compiler_nodes"], document["timed"]["call_ns"].as_f64()};
-}
-
-Json compare_fused(const FusedSide& here, const FusedSide& there) {
-  Json only_here = only_in(here.fused, there.fused), only_there = only_in(there.fused, here.fused);
-  set_changes(only_here, there.nodes);
-  set_changes(only_there, here.nodes);
-  return Json::object({{"kind", there.kind},
-                       {"here", here.name},
-                       {"there", there.name},
-                       {"fused_here", here.fused.items().size()},
-                       {"fused_there", there.fused.items().size()},
-                       {"only_here", std::move(only_here)},
-                       {"only_there", std::move(only_there)}})
-      .set_if("call_here_ns", here.call_ns)
-      .set_if("call_there_ns", there.call_ns);
 }
 
 Json provider_json(const graph::Graph& graph, const graph::BackendSupport& support,

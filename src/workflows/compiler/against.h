@@ -7,13 +7,14 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "graph/support.h"
-#include "workflows/compiler.h"
+#include "workflows/compiler/compiler_request.h"
+#include "workflows/services.h"
 
 namespace aaco::workflows {
 
 // What a compiled graph is compared with.
 struct Against {
-  enum class Kind { nothing, level, library, provider, backend } kind = Kind::nothing;
+  enum class Kind { nothing, level, library, provider, backend, model } kind = Kind::nothing;
   std::string name;
   std::string path;  // of a provider: its file in data/support
 };
@@ -22,16 +23,6 @@ core::Result<Against> resolve_against(const std::string& text, const Services& s
 // The same request with another ONNX Runtime, in a process of its own: one process has one library.
 core::Result<core::Json> inspect_with_library(const CompilerRequest& request, const std::string& library,
                                               const Services& services);
-
-// One side of a comparison: its name, its fused kernels and its rows of compiler_nodes, with times where they were measured.
-struct FusedSide {
-  std::string kind, name;
-  core::Json fused, nodes;
-  std::optional<double> call_ns;  // under the profiler
-};
-FusedSide library_side(const core::Json& document);
-// Kernels that only one side has, by the nodes they are made of, and what their nodes take on the other side.
-core::Json compare_fused(const FusedSide& here, const FusedSide& there);
 
 // The same request on another backend of configs/backends.yaml, loaded in another process: what it placed where, and why nodes of
 // `graph` fell to another provider.

@@ -21,35 +21,23 @@ struct Fallen {
   std::vector<std::string> split_into;  // operators that the model does not have: parts of a node that was split
 };
 
-// The model's node that a node of the optimised graph was made of, by its name: ONNX Runtime adds to it ("_token_3",
-// "/MatMulAddFusion").
-std::optional<std::size_t> origin_of(const std::map<std::string_view, std::size_t>& by_name, std::string_view name) {
-  for (std::size_t length = name.size(); length > 0; --length) {
-    const bool at_end = length == name.size() || name[length] == '/' || name.substr(length).starts_with("_token_");
-    if (!at_end) continue;
-    if (const auto found = by_name.find(name.substr(0, length)); found != by_name.end()) return found->second;
-  }
-  return std::nullopt;
-}
-
 bool all_fell(const Json& runtime) {
   const auto& counts = runtime["nodes_by_provider"].members();
-  return !counts.empty() &&
-         std::all_of(counts.begin(), counts.end(), [&](const auto& one) { return one.first != runtime["provider"].text(); });
+  // What it runs on instead stands as its provider.
+  const Json& asked = runtime[runtime["requested_provider"].is_null() ? "provider" : "requested_provider"];
+  return !counts.empty() && std::all_of(counts.begin(), counts.end(), [&](const auto& one) { return one.first != asked.text(); });
 }
 
 Fallen read_fallen(const graph::Graph& graph, const Json& runtime) {
   Fallen fallen;
-  std::map<std::string_view, std::size_t> by_name;
-  for (std::size_t node = 0; node < graph.nodes.size(); ++node)
-    if (!graph.nodes[node].name.empty()) by_name[graph.nodes[node].name] = node;
+  const analytics::compiler::KernelOrigins origins(graph);
   if (all_fell(runtime) && runtime["fallback_nodes"].items().empty())
     for (std::size_t node = 0; node < graph.nodes.size(); ++node)
       if (graph.nodes[node].op_type != "Constant") fallen.nodes.insert(node);
   for (const Json& one : runtime["fallback_nodes"].items()) {
     const std::string op_type(one["op_type"].text());
-    if (const auto origin = origin_of(by_name, one["node"].text()))
-      fallen.nodes.insert(*origin);
+    if (const auto found = origins.nodes(one["node"].text(), op_type); !found.empty())
+      fallen.nodes.insert(found.begin(), found.end());
     else if (!analytics::compiler::converts_only(op_type))
       fallen.split_into.push_back(op_type);
   }
@@ -68,6 +56,16 @@ std::optional<std::size_t> nearest_taken(const graph::Graph& graph, const std::v
       open.push_back(node);
     }
   return std::nullopt;
+}
+
+// Whether the provider takes the node only behind certain nodes that it takes, too.
+bool needs_maker(const graph::BackendSupport& support, const graph::Node& node) {
+  return std::any_of(support.rules.rules.begin(), support.rules.rules.end(), [&](const graph::FusionPattern& rule) {
+    const auto& ops = rule.steps.front().ops;
+    return std::find(ops.begin(), ops.end(), node.qualified_type()) != ops.end() &&
+           std::any_of(rule.values.begin(), rule.values.end(),
+                       [](const graph::ValueCondition& one) { return one.reason == "provider_follows"; });
+  });
 }
 
 struct Ways {
@@ -114,6 +112,13 @@ Json fallen_nodes(const graph::Graph& graph, const Json& runtime, const std::opt
     fallen.nodes.insert(node);
   }
   const Ways ways(graph);
+  for (const std::size_t node : fallen.nodes) {
+    if (!support || why.contains(node) || !needs_maker(*support, graph.nodes[node])) continue;
+    for (const std::size_t maker : ways.makers[node])
+      if (fallen.nodes.contains(maker))
+        why.emplace(node, graph::SupportRefusal{"provider_follows", "follows '" + node_name(graph, maker) + "', which " +
+                                                                        support->backend + " does not take"});
+  }
   Json out = Json::array();
   for (const std::size_t node : fallen.nodes) {
     const auto known = why.find(node);

@@ -5,7 +5,8 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "graph/graph.h"
-#include "workflows/compiler.h"
+#include "workflows/compiler/compiler_request.h"
+#include "workflows/services.h"
 
 namespace aaco::workflows {
 

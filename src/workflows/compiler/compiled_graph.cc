@@ -26,6 +26,11 @@ Json names_of(const graph::Graph& graph, const std::vector<std::size_t>& nodes) 
 
 Json within_of(const CompiledGraph& compiled) { return compiled.within.empty() ? Json() : Json(compiled.within); }
 
+Json part_of(const graph::Graph& before, const CompiledGraph& compiled, std::size_t kernel) {
+  const auto& node = compiled.diff.kernels[kernel].part_of;
+  return node ? Json(node_name(before, *node)) : Json();
+}
+
 // A body with the constants that it reads from `outer` as its own: the optimiser sees them as such, too.
 graph::Graph body_of(const graph::Graph& outer, graph::SubgraphId id) {
   graph::Graph body = outer.subgraph(id);
@@ -132,14 +137,15 @@ Json fused_json(const graph::Graph& outermost, const CompiledGraph& whole) {
   return out;
 }
 
-Json inserted_json(const CompiledGraph& whole) {
+Json inserted_json(const graph::Graph& outermost, const CompiledGraph& whole) {
   Json out = Json::array();
-  visit_graphs({}, whole, [&](const graph::Graph&, const CompiledGraph& compiled) {
+  visit_graphs(outermost, whole, [&](const graph::Graph& before, const CompiledGraph& compiled) {
     for (std::size_t kernel = 0; kernel < compiled.diff.kernels.size(); ++kernel)
       if (const std::string& kind = compiled.diff.kernels[kernel].inserted; !kind.empty())
         out.push(Json::object({{"kernel", node_name(compiled.after, kernel)},
                                {"op_type", compiled.after.nodes[kernel].qualified_type()},
                                {"kind", kind}})
+                     .set_if("part_of", part_of(before, compiled, kernel))
                      .set_if("within", within_of(compiled)));
   });
   return out;

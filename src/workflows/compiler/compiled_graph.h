@@ -38,7 +38,7 @@ core::Json level_json(const CompiledGraph& compiled);
 // The kernels of several nodes.
 core::Json fused_json(const graph::Graph& before, const CompiledGraph& compiled);
 // What the compiler put in.
-core::Json inserted_json(const CompiledGraph& compiled);
+core::Json inserted_json(const graph::Graph& before, const CompiledGraph& compiled);
 // A row per node of the model and per inserted node: the table compiler_nodes. `missed`: by `within` of the graph.
 core::Json nodes_json(const graph::Graph& before, const CompiledGraph& compiled,
                       const std::map<std::string, std::vector<graph::NearMiss>>& missed);

@@ -1,201 +1,148 @@
 #include "workflows/compiler.h"
 
-#include <algorithm>
-#include <map>
 #include <optional>
 
 #include "core/files.h"
-#include "graph/fuse.h"
 #include "graph/shapes.h"
 #include "graph/support.h"
 #include "workflows/compiler/against.h"
 #include "workflows/compiler/backend_seams.h"
-#include "workflows/compiler/compiled_graph.h"
+#include "workflows/compiler/compare_documents.h"
 #include "workflows/compiler/drawing.h"
-#include "workflows/compiler/kernel_times.h"
+#include "workflows/compiler/inspection.h"
 
 namespace aaco::workflows {
 namespace {
 
-using analytics::compiler::node_name;
-using core::ErrorCode;
 using core::Json;
 
-// The temporary folder of the optimised graphs, or the one that was asked for.
-struct Workplace {
-  std::optional<core::TemporaryDirectory> temporary;
-  std::string path;
+// The graph at the level that is looked at and at the one that it is compared with, and the counts of all.
+struct Levels {
+  CompiledGraph chosen;
+  std::optional<CompiledGraph> other;
+  Json counts = Json::array();
 };
 
-core::Result<Workplace> open_workplace(const CompilerRequest& request, const Services& services) {
-  Workplace place;
-  if (!request.folder.empty()) {
-    AACO_TRY(core::make_directories(request.folder));
-    place.path = request.folder;
-    return place;
-  }
-  AACO_TRY(core::make_directories(services.paths.cache));
-  AACO_ASSIGN(place.temporary, core::TemporaryDirectory::make(services.paths.cache, "compiler"));
-  place.path = place.temporary->path();
-  return place;
-}
-
-bool has_pattern(const graph::FusionRules& rules, const std::string& name) {
-  return std::any_of(rules.patterns.begin(), rules.patterns.end(), [&](const auto& one) { return one.name == name; });
-}
-
-// A provider that compiles its nodes leaves a graph that cannot be written: then `plan` becomes one of the CPU provider, whose
-// graph is shown, and what the provider takes is told apart from it (place_on_backend).
-core::Result<CompiledGraph> compile_writable(runner::ort::Runtime& runtime, RunPlan& plan, const graph::Graph& before,
-                                             const std::string& level, const std::string& folder) {
-  constexpr std::string_view kCpu = "CPUExecutionProvider", kCompiled = "compiled nodes";
-  auto compiled = compile_graph(runtime, plan, before, level, folder);
-  const bool is_taken = plan.backend.provider != kCpu && !compiled &&
-                        (compiled.error().message.find(kCompiled) != std::string::npos ||
-                         compiled.error().message.find("runs none of the model's nodes") != std::string::npos);
-  if (!is_taken) return compiled;
-  plan.backend.provider = kCpu;
-  plan.backend.provider_options.clear();
-  return compile_graph(runtime, plan, before, level, folder);
-}
-
-using MissedByGraph = std::map<std::string, std::vector<graph::NearMiss>>;  // by CompiledGraph::within
-
-Json miss_json(const graph::Graph& before, const std::string& within, const graph::NearMiss& miss,
-               const analytics::compiler::CompilerRules& rules) {
-  Json nodes = Json::array();
-  for (const std::size_t node : miss.nodes) nodes.push(node_name(before, node));
-  const auto* reason = rules.find(miss.reason);
-  Json out = Json::object({{"reason", miss.reason},
-                           {"pattern", miss.pattern},
-                           {"first", node_name(before, miss.first)},
-                           {"second", node_name(before, miss.second)},
-                           {"condition", miss.condition},
-                           {"nodes", std::move(nodes)}});
-  if (!within.empty()) out.set("within", within);
-  if (miss.cause) out.set("cause", node_name(before, *miss.cause));
-  if (reason != nullptr) out.set("title", reason->title).set("remedy", reason->remedy);
-  return out;
-}
-
-// The lists of a document, with the time of each kernel where it was measured.
-struct Lists {
-  Json fused, inserted, nodes;
-};
-
-Lists lists_of(const graph::Graph& before, const CompiledGraph& compiled, const MissedByGraph& missed,
-               const std::optional<KernelTimes>& times) {
-  Lists lists{fused_json(before, compiled), inserted_json(compiled), nodes_json(before, compiled, missed)};
-  if (times)
-    for (Json* list : {&lists.fused, &lists.inserted, &lists.nodes}) set_times(*list, *times);
-  return lists;
-}
-
-// `both_ns`: what the two kernels that stay apart take together.
-Json with_times(Json not_fused, const Json& nodes) {
-  std::map<std::string, double> time_of;
-  for (const Json& row : nodes.items())
-    if (const auto time = row["time_ns"].as_f64(); time && !row["node"].is_null())
-      time_of[std::string(row["node"].text())] = *time;
-  Json out = Json::array();
-  for (Json miss : not_fused.items()) {
-    const auto first = time_of.find(std::string(miss["first"].text())), second = time_of.find(std::string(miss["second"].text()));
-    if (first != time_of.end() && second != time_of.end()) miss.set("both_ns", first->second + second->second);
-    out.push(std::move(miss));
+core::Result<Levels> compile_levels(Inspection& inspection, const Against& against, const Services& services) {
+  Levels out;
+  const std::string& level = inspection.request.run.graph_level;
+  for (const char* one : analytics::compiler::kLevels) {
+    const bool compared = against.kind == Against::Kind::level && one == against.name;
+    if (one != level && !compared && !inspection.request.every_level) continue;
+    services.progress("optimising the graph at level " + std::string(one));
+    AACO_ASSIGN(CompiledGraph compiled, compile_writable(inspection, one));
+    out.counts.push(level_json(compiled));
+    if (compared) out.other = compiled;
+    if (one == level) out.chosen = std::move(compiled);
   }
   return out;
 }
 
-std::optional<double> call_of(const std::optional<KernelTimes>& times) {
-  return times ? std::optional(times->call_ns) : std::nullopt;
+Json runtime_json(const Inspection& inspection) {
+  const std::string& shown = inspection.plan.backend.provider;
+  Json out = Json::object({{"name", "onnxruntime"},
+                           {"version", inspection.runtime->version()},
+                           {"library", core::base_name(inspection.runtime->library_path())},
+                           {"provider", shown}});
+  if (inspection.asked != shown) out.set("requested_provider", inspection.asked);
+  if (inspection.absent) out.set("provider_absent", true);
+  return out;
+}
+
+std::size_t count_nodes(const graph::Graph& before, const CompiledGraph& compiled) {
+  std::size_t nodes = 0;
+  visit_graphs(before, compiled, [&](const graph::Graph& one, const CompiledGraph&) { nodes += one.nodes.size(); });
+  return nodes;
+}
+
+Json document_of(const Inspection& inspection, Levels& levels, const LevelLists& lists) {
+  const graph::Graph& before = inspection.before;
+  Json sizes = Json::object();
+  for (const auto& [symbol, size] : inspection.plan.backend.free_dimensions) sizes.set(symbol, size);
+  Json out = Json::object({{"schema_version", 1},
+                           {"model", inspection.plan.model_name},
+                           {"runtime", runtime_json(inspection)},
+                           {"opset", before.opsets.contains("") ? Json(before.opsets.at("")) : Json()},
+                           {"nodes", count_nodes(before, levels.chosen)},
+                           {"level", levels.chosen.level},
+                           {"levels", std::move(levels.counts)},
+                           {"fused", lists.fused},
+                           {"inserted", lists.inserted},
+                           {"not_fused", lists.not_fused},
+                           {"drawing", drawing_json(before, levels.chosen, lists.times)},
+                           {"compiler_nodes", lists.nodes}});
+  if (lists.times) out.set("timed", Json::object({{"calls", lists.times->calls}, {"call_ns", lists.times->call_ns}}));
+  if (!sizes.members().empty()) out.set("fixed_dimensions", std::move(sizes));
+  return out;
+}
+
+core::Result<Json> inspect_other_model(const CompilerRequest& request, const std::string& model, const Services& services) {
+  CompilerRequest other = request;
+  other.run.model = model;
+  other.against.clear();
+  other.folder.clear();
+  other.every_level = false;
+  services.progress("optimising the graph of " + model);
+  auto document = inspect_compiler(other, services);
+  if (!document) document.error().message = "--against: " + document.error().message;
+  return document;
+}
+
+// What `against` of the document is; null without a comparison.
+core::Result<Json> compared(const Inspection& inspection, const Against& against, const Levels& levels, const LevelLists& lists,
+                            const Json& document, const Services& services) {
+  const CompilerRequest& request = inspection.request;
+  switch (against.kind) {
+    case Against::Kind::nothing: return Json();
+    case Against::Kind::level: {
+      AACO_ASSIGN(const LevelLists other, lists_of(inspection, *levels.other, services));
+      return compare_fused(level_side(levels.chosen.level, lists), level_side(levels.other->level, other));
+    }
+    case Against::Kind::library: {
+      AACO_ASSIGN(const Json there, inspect_with_library(request, against.name, services));
+      return compare_fused(library_side(document), library_side(there));
+    }
+    case Against::Kind::model: {
+      AACO_ASSIGN(const Json there, inspect_other_model(request, against.name, services));
+      return compare_documents(document, there);
+    }
+    case Against::Kind::backend: {
+      AACO_ASSIGN(Json there, place_on_backend(request, inspection.before, inspection.rules, against.name, services));
+      if (request.timed)
+        AACO_TRY(set_backend_seams(there, inspection.before, request, against.name, inspection.folder, services));
+      return there;
+    }
+    case Against::Kind::provider: {
+      AACO_ASSIGN(const auto support, graph::load_backend_support(against.path));
+      graph::Graph sized = inspection.before;  // the sizes of copies; where they cannot be had, copies have none
+      if (graph::bind_dimensions(sized, {})) graph::infer_shapes(sized);
+      return provider_json(sized, support, inspection.rules);
+    }
+  }
+  return Json();
 }
 
 }  // namespace
 
 core::Result<Json> inspect_compiler(const CompilerRequest& request, const Services& services) {
   AACO_ASSIGN(Against against, resolve_against(request.against, services));
-  AACO_ASSIGN(RunPlan plan, plan_run(request.run, services));
-  const std::string asked = plan.backend.provider;
-  if (against.kind == Against::Kind::nothing && is_built_backend(request.run.backend, services))
+  AACO_ASSIGN(Inspection inspection, open_inspection(request, services));
+  const bool is_built = is_built_backend(request.run.backend, services);
+  if (against.kind == Against::Kind::nothing && is_built)
     against = {Against::Kind::backend, request.run.backend, {}};  // it is asked what it left to the CPU
-  graph::Graph before = plan.graph;
-  AACO_TRY(graph::inline_functions(before));
-  graph::infer_shapes(before);
-  AACO_ASSIGN(const auto rules,
-              analytics::compiler::load_compiler_rules(core::join_path(services.paths.share, "data/rules/compiler.yaml")));
-  AACO_ASSIGN(auto fusions, graph::load_fusion_rules(core::join_path(services.paths.share, "data/fusion/onnxruntime_cpu.yaml")));
-  AACO_ASSIGN(const auto further,
-              graph::load_fusion_rules(core::join_path(services.paths.share, "data/rules/compiler_onnxruntime.yaml")));
-  std::erase_if(fusions.patterns, [&](const graph::FusionPattern& one) { return has_pattern(further, one.name); });
-  fusions.patterns.insert(fusions.patterns.end(), further.patterns.begin(), further.patterns.end());
-  AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({request.run.ort_library, services.environment, services.paths}));
-  AACO_ASSIGN(const Workplace place, open_workplace(request, services));
-  const std::string level = request.run.graph_level;
-  std::optional<CompiledGraph> chosen, other;
-  Json levels = Json::array();
-  for (const char* one : analytics::compiler::kLevels) {
-    const bool wanted = one == level || (against.kind == Against::Kind::level && one == against.name);
-    if (!wanted && !request.every_level) continue;
-    services.progress("optimising the graph at level " + std::string(one));
-    AACO_ASSIGN(CompiledGraph compiled, compile_writable(*runtime, plan, before, one, place.path));
-    levels.push(level_json(compiled));
-    if (against.kind == Against::Kind::level && one == against.name) other = compiled;
-    if (one == level) chosen = std::move(compiled);
+  AACO_ASSIGN(Levels levels, compile_levels(inspection, against, services));
+  AACO_ASSIGN(const LevelLists lists, lists_of(inspection, levels.chosen, services));
+  Json out = document_of(inspection, levels, lists);
+  if (against.kind == Against::Kind::model && is_built) {
+    AACO_ASSIGN(Json placement,
+                place_on_backend(inspection.request, inspection.before, inspection.rules, request.run.backend, services));
+    out.set("placement", std::move(placement));
   }
-  MissedByGraph missed;
-  Json not_fused = Json::array();
-  std::size_t nodes = 0;
-  visit_graphs(before, *chosen, [&](const graph::Graph& one, const CompiledGraph& compiled) {
-    nodes += one.nodes.size();
-    auto& found = missed[compiled.within];
-    found = analytics::compiler::missed_fusions(compiled.diff, graph::near_misses(one, fusions, rules.slack), level);
-    for (const auto& miss : found) not_fused.push(miss_json(one, compiled.within, miss, rules));
-  });
-  const auto measured = [&](const std::string& one) -> core::Result<std::optional<KernelTimes>> {
-    if (!request.timed) return std::optional<KernelTimes>();
-    AACO_ASSIGN(KernelTimes times, measure_kernels(*runtime, plan, request.run, one, place.path, services));
-    return std::optional(std::move(times));
-  };
-  AACO_ASSIGN(const auto times, measured(level));
-  const Lists lists = lists_of(before, *chosen, missed, times);
-  Json out = Json::object({{"schema_version", 1},
-                           {"model", plan.model_name},
-                           {"runtime", Json::object({{"name", "onnxruntime"},
-                                                     {"version", runtime->version()},
-                                                     {"library", core::base_name(runtime->library_path())},
-                                                     {"provider", plan.backend.provider}})
-                                           .set_if("requested_provider", asked == plan.backend.provider ? Json() : Json(asked))},
-                           {"opset", before.opsets.contains("") ? Json(before.opsets.at("")) : Json()},
-                           {"nodes", nodes},
-                           {"level", level},
-                           {"levels", std::move(levels)},
-                           {"fused", lists.fused},
-                           {"inserted", lists.inserted},
-                           {"not_fused", times ? with_times(std::move(not_fused), lists.nodes) : std::move(not_fused)},
-                           {"drawing", drawing_json(before, *chosen, times)},
-                           {"compiler_nodes", lists.nodes}});
-  if (times) out.set("timed", Json::object({{"calls", times->calls}, {"call_ns", times->call_ns}}));
-  if (against.kind == Against::Kind::level) {
-    AACO_ASSIGN(const auto other_times, measured(other->level));
-    const Lists there = lists_of(before, *other, {}, other_times);
-    out.set("against", compare_fused({"level", level, lists.fused, lists.nodes, call_of(times)},
-                                     {"level", other->level, there.fused, there.nodes, call_of(other_times)}));
-  } else if (against.kind == Against::Kind::library) {
-    AACO_ASSIGN(const Json there, inspect_with_library(request, against.name, services));
-    out.set("against", compare_fused(library_side(out), library_side(there)));
-  } else if (against.kind == Against::Kind::backend) {
-    AACO_ASSIGN(Json there, place_on_backend(request, before, rules, against.name, services));
-    if (request.timed) AACO_TRY(set_backend_seams(there, before, request, against.name, place.path, services));
-    out.set("against", std::move(there));
-  } else if (against.kind == Against::Kind::provider) {
-    AACO_ASSIGN(const auto support, graph::load_backend_support(against.path));
-    graph::Graph sized = before;  // the sizes of copies; where they cannot be had, copies have none
-    if (graph::bind_dimensions(sized, request.run.dimensions)) graph::infer_shapes(sized);
-    out.set("against", provider_json(sized, support, rules));
-  }
+  AACO_ASSIGN(Json there, compared(inspection, against, levels, lists, out, services));
+  if (!there.is_null()) out.set("against", std::move(there));
   if (!request.folder.empty()) {
-    AACO_TRY(write_compiler_nodes(out["compiler_nodes"], place.path));
-    AACO_TRY(core::write_file_atomic(core::join_path(place.path, "compiler.json"), out.dump() + "\n"));
+    AACO_TRY(write_compiler_nodes(out["compiler_nodes"], inspection.folder));
+    AACO_TRY(core::write_file_atomic(core::join_path(inspection.folder, "compiler.json"), out.dump() + "\n"));
   }
   return out;
 }

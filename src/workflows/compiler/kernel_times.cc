@@ -1,5 +1,6 @@
 #include "workflows/compiler/kernel_times.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -74,7 +75,8 @@ void set_changes(Json& only, const Json& there) {
     for (const std::string& node : nodes)
       if (const auto found = kernel_of.find(node); found != kernel_of.end()) kernels.insert(found->second);
     double sum = 0;
-    bool known = true, more = false;
+    bool more = false;
+    bool known = std::all_of(nodes.begin(), nodes.end(), [&](const std::string& node) { return kernel_of.contains(node); });
     for (const std::string& kernel : kernels) {
       const auto time = time_of.find(kernel);
       known = known && time != time_of.end();

@@ -39,15 +39,20 @@ Json describe_inputs(const runner::ModelInputs& inputs) {
 }
 
 core::Result<std::unique_ptr<runner::Backend>> open_backend(const RunPlan& plan, const RunRequest& request,
-                                                            const Services& services) {
+                                                            const runner::InputRequest& wanted, const Services& services) {
   if (plan.backend.provider == runner::opencv::kProvider)
     return runner::opencv::open_model(plan.model_path, plan.backend, core::executable_path());
+  runner::BackendOptions options = plan.backend;
+  if (const auto fixed = options.session_options.find(std::string(runner::kFixedDimensions));
+      fixed != options.session_options.end() && fixed->second == "on") {
+    AACO_ASSIGN(options.free_dimensions, runner::given_dimensions(plan.graph, wanted));
+  }
   const std::string library = library_of(request.ort_library, request.backend, services.environment, services.paths);
   if (!own_loader(library).empty())
     return core::fail(core::ErrorCode::unsupported, library + " requires the C library in its folder",
                       "use it with 'aaco run', 'ab', 'optimize' or 'compiler', which start a process under its loader");
   AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({library, services.environment, services.paths}));
-  return runtime->open_model(plan.model_path, plan.backend);
+  return runtime->open_model(plan.model_path, options);
 }
 
 }  // namespace
@@ -58,7 +63,7 @@ core::Result<LoadedModel> load_model(const RunPlan& plan, const RunRequest& requ
   AACO_ASSIGN(const runner::ResolvedShapes sizes, runner::resolve_inputs(plan.graph, wanted));
   AACO_TRY(check_memory(plan, sizes));
   LoadedModel model;
-  AACO_ASSIGN(model.backend, open_backend(plan, request, services));
+  AACO_ASSIGN(model.backend, open_backend(plan, request, wanted, services));
   const Json described = model.backend->describe();
   model.runtime_name = described["runtime"].text();
   model.runtime_version = described["version"].text();
