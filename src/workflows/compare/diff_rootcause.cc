@@ -163,10 +163,22 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
   return "revert the change (" + cause.title + "), or approve it as the new baseline";
 }
 
+// The remedy of the cause for which launched work was held back longer; of the largest that has one.
+std::string held_advice(const analytics::rootcause::Decomposition& difference, const analytics::gaps::CauseBook& causes) {
+  constexpr std::string_view kIdle = "idle:";
+  for (const auto& part : difference.parts) {
+    if (part.ns <= 0 || !part.id.starts_with(kIdle)) continue;
+    const auto found = causes.find(std::string_view(part.id).substr(kIdle.size()));
+    if (found && is_held_back(causes.at(*found))) return causes.at(*found).remedy;
+  }
+  return "find what the held-back work waits for: trace all devices and processes that share its events";
+}
+
 // What helps a trace against what the classes of bottlenecks say to runs in other words.
 std::string trace_advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,
                          const analytics::rootcause::Cause& cause, const analytics::gaps::CauseBook& causes) {
   if (const auto activity = causes.find(cause.id); activity && difference.delta_ns > 0) return causes.at(*activity).remedy;
+  if (cause.id == "dependency_bound" && difference.delta_ns > 0) return held_advice(difference, causes);
   static const std::map<std::string, std::string, std::less<>> kOfTraces = {
       {"host_waiting",
        "keep the device busy: check what the host does in the gaps ('aaco report' of the slower trace ranks the actions)"},
@@ -185,8 +197,11 @@ analytics::rootcause::TraceSide trace_side(const ComparedSession& session, bool 
                                            const analytics::gaps::CauseBook& causes) {
   const TraceWork& work = *session.work;
   analytics::rootcause::TraceSide side;
-  for (const auto& cause : causes.causes())
+  for (const auto& cause : causes.causes()) {
     if (is_activity(cause)) side.activities[cause.id] = cause.title;
+    if (is_held_back(cause)) side.held[cause.id] = cause.title;
+  }
+  side.held["dependency"] = "launched work held back on the device";  // gaps of imports that name no cause
   for (const auto& metric : session.metrics)
     if (metric.id == "gpu.clock_mean_hz" && !side.clock_hz) side.clock_hz = metric.value;
   const double windows = work.time.window_count;
