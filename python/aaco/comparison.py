@@ -49,7 +49,7 @@ class Comparison(Document):
 
     def __str__(self) -> str:
         text = f'{self.verdict} (confidence {100 * self.confidence:.0f} %)'
-        return f'{text}. {self["recommendation"]}' if self.get('recommendation') else text
+        return f'{text}. {_core.phrased(self["recommendation"])}' if self.get('recommendation') else text
 
     def __repr__(self) -> str:
         return f'<aaco.Comparison {self.verdict}, confidence {self.confidence:.2f}>'
