@@ -61,6 +61,7 @@ test('the phases of a sweep have the names of its loads, also the one that count
   assert.equal(page.phaseTitleOf(sweep)('warmup'), 'Warm-up');
   const one = { extra: { llm: { counts: 'concurrency 1', levels: [{ load: 'concurrency 1' }] } } };
   assert.deepEqual(page.phaseTitles(one, phases.slice(0, 2)), ['Warm-up', 'Measured']);
+  assert.deepEqual(page.phaseTitles({}, ['record', 'trace'].map((name, index) => ({ name, start_ns: index, end_ns: index + 1 }))), ['Recorded', 'Trace']);
   assert.equal(page.phaseTitleOf(one)('measure'), 'Measured');
   assert.equal(page.phaseTitleOf({})('measure'), 'Measured');
 });

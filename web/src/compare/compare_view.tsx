@@ -8,7 +8,7 @@ import { Section } from '../components/section.tsx';
 import { Downloads } from '../components/downloads.tsx';
 import { ThemeSwitch } from '../components/theme_switch.tsx';
 import { TipLayer } from '../components/tip.tsx';
-import { duration, percent, plural, prose, roundPercent, signedPercent, text as quantityText } from '../format/quantity.ts';
+import { duration, plural, prose, roundPercent, signedPercent, text as quantityText } from '../format/quantity.ts';
 import { type Cause, type KernelChange, type MetricVerdict, metricName, type NodeChange, type NodePairs, type RootCause, type Verdict } from '../model/verdict.ts';
 import { Forest, valueText } from './forest.tsx';
 import { Overlay } from './overlay.tsx';
