@@ -115,7 +115,7 @@ std::string recommend_more(const MetricResult& decided) {
   if (decided.more_sessions)
     return fmt::format("measure about {} more session{} per side, or use 'aaco ab'", *decided.more_sessions,
                        *decided.more_sessions == 1 ? "" : "s");
-  if (decided.smallest_detectable_ratio.value_or(0) > 2 * decided.threshold_ratio)
+  if (decided.detectable && is_noisy(*decided.detectable, decided.threshold_ratio))
     return "measure more sessions on an idle machine ('aaco capsule', --isolate), or use 'aaco ab', which interleaves both sides";
   return "the change is too close to the threshold: use 'aaco ab', which interleaves both sides, or another --threshold";
 }
@@ -169,11 +169,35 @@ std::string count_for_the_mean(std::vector<MetricResult>& metrics) {
                      *more, *more == 1 ? "" : "s");
 }
 
+// Of an undecided median: the mean, which shares the decision, decides smaller changes of all calls.
+std::string finer_mean(const std::vector<MetricResult>& metrics) {
+  const MetricResult& first = metrics.front();
+  if (first.id != kMedian || first.verdict != Verdict::inconclusive || !first.detectable) return {};
+  const auto mean = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kMean; });
+  if (mean == metrics.end() || !mean->detectable || mean->detectable->increase_ratio >= first.detectable->increase_ratio)
+    return {};
+  return fmt::format("{} decides as well: of a change of all calls it detects {}", kMean, to_text(*mean->detectable));
+}
+
 }  // namespace
 
 bool shares_decision(const std::vector<MetricInput>& metrics) {
-  return !metrics.empty() && metrics.front().id == kMedian &&
-         std::any_of(metrics.begin(), metrics.end(), [](const MetricInput& one) { return one.id == kMean; });
+  if (metrics.empty() || (metrics.front().id != kMedian && metrics.front().id != kRecordedTime)) return false;
+  const std::string_view other = metrics.front().id == kMedian ? kMean : kRecordedCpu;
+  return std::any_of(metrics.begin(), metrics.end(), [&](const MetricInput& one) { return one.id == other; });
+}
+
+std::string let_cpu_time_decide(std::vector<MetricResult>& metrics, double cpu_error) {
+  const MetricResult& first = metrics.front();
+  if (cpu_error <= 0 || first.id != kRecordedTime || first.verdict != Verdict::inconclusive || !first.interval) return {};
+  const auto cpu = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kRecordedCpu; });
+  if (cpu == metrics.end() || !changed(*cpu) || cpu->p_value.value_or(1) > cpu_error) return {};
+  const bool slower = cpu->verdict == Verdict::regression;
+  if (slower ? first.interval->high < 0 : first.interval->low > 0) return {};
+  const std::string run_time = first.delta_ratio ? core::format_signed_percent(*first.delta_ratio) : "";
+  std::rotate(metrics.begin(), cpu, cpu + 1);
+  return fmt::format("{} decides ({}): {} ({}) is inconclusive; CPU time is what the program does, without its waits",
+                     kRecordedCpu, core::format_signed_percent(metrics.front().delta_ratio.value_or(0)), kRecordedTime, run_time);
 }
 
 std::string let_mean_decide(std::vector<MetricResult>& metrics, double mean_error) {
@@ -194,7 +218,8 @@ SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule)
   const std::string led = metrics.front().id;
   if (std::string note = let_mean_decide(metrics, rule.mean_error); !note.empty()) out.notes.push_back(std::move(note));
   if (rule.mean_error > 0)
-    for (std::string note : {let_tail_decide(metrics), count_for_the_mean(metrics)})
+    for (std::string note : {let_tail_decide(metrics), count_for_the_mean(metrics), finer_mean(metrics),
+                             let_cpu_time_decide(metrics, rule.mean_error)})
       if (!note.empty()) out.notes.push_back(std::move(note));
   if (rule.kernels_may_decide) {  // the user named no metric
     if (std::string note = doubt_the_median(metrics); !note.empty()) out.notes.push_back(std::move(note));

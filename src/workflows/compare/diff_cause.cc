@@ -14,6 +14,8 @@
 namespace aaco::workflows {
 namespace {
 
+static_assert(kRunTime == analytics::regression::kRecordedTime);
+
 constexpr double kCancelled = 0.05;  // of what the parts move in all: below, they cancel and none is the cause
 
 struct Part {
@@ -93,6 +95,11 @@ core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide& a,
     if (decided.verdict == stats::Verdict::regression)
       return std::optional(SuspectedCause{
           "what took the time is not recorded", "record both sides with 'aaco record --ebpf' and compare again", {}});
+  }
+  if (decided.id == analytics::regression::kRecordedCpu && decided.verdict != stats::Verdict::inconclusive &&
+      decided.verdict != stats::Verdict::equivalent) {
+    AACO_ASSIGN(auto of_cpu, cause_of_cpu_times(a, b, decided, differences));
+    if (of_cpu) return of_cpu;
   }
   const bool changed = decided.verdict == stats::Verdict::regression || decided.verdict == stats::Verdict::improvement;
   if (!changed || !decided.delta_ratio) return std::optional<SuspectedCause>();

@@ -47,6 +47,13 @@ function Headline({ verdict }: { verdict: Verdict }) {
 
 const metricCell = (one: MetricVerdict, value: number | undefined) => (value === undefined ? '' : valueText(one, value));
 
+// "+8.2 % or -7.9 %"; a decrease of 1 is never decided.
+function detectable(one: MetricVerdict): string {
+  if (one.smallest_detectable_ratio === undefined) return '';
+  const up = signedPercent(one.smallest_detectable_ratio), down = one.smallest_detectable_decrease_ratio ?? 1;
+  return down < 1 ? `${up} or ${signedPercent(-down)}` : up;
+}
+
 function Metrics({ verdict }: { verdict: Verdict }) {
   const deciding = verdict.statistics[0];
   return (
@@ -60,10 +67,10 @@ function Metrics({ verdict }: { verdict: Verdict }) {
           { key: 'b', title: 'B', align: 'right', narrow: true, cell: (one) => <span class="nowrap">{metricCell(one, one.candidate)}</span> },
           { key: 'change', title: 'change', align: 'right', value: (one) => one.delta_ratio ?? 0, cell: (one) => (one.delta_ratio === undefined ? '' : signedPercent(one.delta_ratio)) },
           { key: 'interval', title: 'interval', align: 'right', narrow: true, cell: (one) => (one.interval ? <span class="nowrap">{signedPercent(one.interval[0])} to {signedPercent(one.interval[1])}</span> : '') },
-          { key: 'detectable', title: 'detectable', align: 'right', narrow: true, cell: (one) => (one.smallest_detectable_ratio === undefined ? '' : percent(one.smallest_detectable_ratio)) },
+          { key: 'detectable', title: 'detectable', align: 'right', narrow: true, cell: (one) => <span class="nowrap">{detectable(one)}</span> },
           { key: 'verdict', title: 'verdict', cell: (one) => (one.delta_ratio === undefined ? <span class="quiet">not compared: {prose(one.reason ?? '')}</span> : <span class={`verdict-word is-${one.verdict}`} title={one.explanation}>{one.verdict}</span>) },
         ]} />
-      <p class="quiet">Detectable: the smallest change that these measurements find with a power of 80 %.</p>
+      <p class="quiet">Detectable: the smallest true change that these measurements decide with a power of 80 %, beyond the threshold.</p>
     </Section>
   );
 }
