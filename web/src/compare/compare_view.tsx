@@ -3,6 +3,7 @@ import { Patterns } from '../charts/patterns.tsx';
 import { Contents } from '../components/contents.tsx';
 import { DataTable } from '../components/data_table.tsx';
 import { Meter } from '../components/meter.tsx';
+import { inDashboard } from '../components/framed.ts';
 import { Section } from '../components/section.tsx';
 import { Downloads } from '../components/downloads.tsx';
 import { ThemeSwitch } from '../components/theme_switch.tsx';
@@ -38,7 +39,7 @@ function Headline({ verdict }: { verdict: Verdict }) {
       {verdict.verdict !== 'not-comparable' && <p class="confidence"><span class="sure"><span class="quiet">confidence</span> <Meter ratio={verdict.confidence} label="Confidence" /></span></p>}
       {verdict.opposite && <p>{prose(verdict.opposite)}</p>}
       {verdict.suspected_cause && <p><strong>Suspected cause:</strong> {prose(verdict.suspected_cause)}</p>}
-      <p><strong>Next:</strong> {prose(verdict.recommendation)}</p>
+      <p><strong>Next:</strong> {prose(inDashboard() ? verdict.recommendation.replace(/\bwith --force\b/, 'with the box above ticked') : verdict.recommendation)}</p>
       {kUndecided.includes(verdict.verdict) && verdict.notes.slice(0, kFirstNotes).map((note, index) => <p key={index} class="quiet">{capital(prose(note))}.</p>)}
       <div class="sides"><Sessions name="A (baseline)" ids={verdict.baseline} /><Sessions name="B (candidate)" ids={verdict.candidate} /></div>
     </header>
