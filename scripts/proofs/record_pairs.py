@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-DESCRIPTION = 'recordings with one thing changed: found, cause first, parts that add up (3 min)'
+DESCRIPTION = 'recordings with one thing changed: found, cause first, parts that add up (15 min)'
 WORK = 'x = 0\nfor i in range({}): x += i * i'
 FLOCK = 'import fcntl, sys\nfor i in range(20):\n f = open(sys.argv[1], "w"); fcntl.flock(f, fcntl.LOCK_EX); sum(range(20000)); f.close()'
 PIPE = 'import os, sys\nf = os.open(sys.argv[1], os.O_WRONLY)\nfor i in range(100): os.write(f, b"x" * 65536)'
@@ -26,6 +26,12 @@ RANGE = 'import fcntl, sys\nfor i in range(20):\n f = open(sys.argv[1], "w"); fc
 ASK = 'import socket, sys\ns = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(""); s.connect(sys.argv[1])\nfor i in range(60): s.send(b"?"); s.recv(16)'
 HASH = 'import hashlib\nx = b"x" * 65536\nfor i in range({}): x = hashlib.sha256(x).digest() * 2048'
 CALLS = 'import os, time\ntime.sleep(0.5)\nfor i in range(20000): os.getppid()'
+WRITE = 'import os, sys\nf = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | {})\nfor i in range(150): os.pwrite(f, b"x" * 4096, 4096 * (i % 16))'
+CALL = 'import socket, sys\ns = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\nfor i in range(60): s.sendall(b"?"); s.recv(1)'
+HELD = ('import threading, time\nlock, begun = threading.Lock(), threading.Event()\n'
+        'def hold():\n with lock: begun.set(); time.sleep({})\n'
+        'for i in range(30):\n begun.clear(); t = threading.Thread(target=hold); t.start(); begun.wait()\n with lock: pass\n t.join()')
+PARSE = 'import json\nx = json.dumps(list(range(2000)))\nfor i in range({}): json.loads(x)'
 WAIT = 'import select\nfor i in range({}): select.select([], [], [], 0.01); sum(range(3000))'
 # name: what changes, the first cause (one of), command of A, command of B, what runs beside A, beside B
 PAIRS = {
@@ -51,6 +57,16 @@ PAIRS = {
     'select': ('150 more timed waits of 10 ms', ['asleep: event', 'asleep: timer'], ['python3', '-c', WAIT.format(5)], ['python3', '-c', WAIT.format(155)]),
     'a third more': ('a third more work: little beside load', ['computing'], ['python3', '-c', WORK.format(6_000_000)], ['python3', '-c', WORK.format(8_000_000)]),
     'sleeping child': ('the child of a shell sleeps for 1 s more', ['asleep: timer'], ['sh', '-c', 'sleep 0.2; true'], ['sh', '-c', 'sleep 1.2; true']),
+    # Written on 2026-11-28 after the program could judge run time without waits, before they were first measured.
+    'synchronous writes': ('the file is opened with O_SYNC', ['asleep: storage (pwrite64)'], ['python3', '-c', WRITE.format(0), '{folder}/written'],
+                           ['python3', '-c', WRITE.format('os.O_SYNC'), '{folder}/written']),
+    'stream': ('the server answers 20 ms later', ['asleep: pipe or network (recvfrom)'], ['python3', '-c', CALL, '{folder}/stream'], None, 'stream server',
+               'slow stream server'),
+    'held lock': ('a thread holds the lock for 25 ms more', ['asleep: timer'], ['python3', '-c', HELD.format(0.005)], ['python3', '-c', HELD.format(0.03)]),
+    'parse': ('twice as much is parsed', ['computing'], ['python3', '-c', PARSE.format(6000)], ['python3', '-c', PARSE.format(12000)]),
+    'null stream': ('nothing', None, ['python3', '-c', CALL, '{folder}/stream'], None, 'stream server', 'stream server'),
+    'null writes': ('nothing', None, ['python3', '-c', WRITE.format('os.O_SYNC'), '{folder}/written'], None),
+    'null held lock': ('nothing', None, ['python3', '-c', HELD.format(0.005)], None),
     'null hash': ('nothing', None, ['python3', '-c', HASH.format(2500)], None),
     'null datagrams': ('nothing', None, ['python3', '-c', ASK, '{folder}/socket'], None, 'server', 'server'),
     'null python': ('nothing', None, ['python3', '-c', WORK.format(3_000_000)], None),
@@ -64,6 +80,11 @@ SERVER = ('import os, socket, sys, time\n'
           'try: os.remove(sys.argv[1])\nexcept OSError: pass\n'
           's.bind(sys.argv[1])\n'
           'while True:\n _, who = s.recvfrom(16); time.sleep(float(sys.argv[2])); s.sendto(b"!", who)')
+STREAM_SERVER = ('import os, socket, sys, time\n'
+                 's = socket.socket(socket.AF_UNIX)\n'
+                 'try: os.remove(sys.argv[1])\nexcept OSError: pass\n'
+                 's.bind(sys.argv[1]); s.listen(1)\n'
+                 'while True:\n c, _ = s.accept()\n while c.recv(1): time.sleep(float(sys.argv[2])); c.sendall(b"!")')
 READER = 'import os, sys, time\nwhile True:\n f = os.open(sys.argv[1], os.O_RDONLY)\n while os.read(f, 65536): time.sleep(float(sys.argv[2]))\n os.close(f)'
 
 
@@ -80,6 +101,9 @@ class Beside:
         elif what in ('server', 'slow server'):
             self.start('python3', '-c', SERVER, f'{folder}/socket', '0' if what == 'server' else '0.02')
             time.sleep(0.3)
+        elif what in ('stream server', 'slow stream server'):
+            self.start('python3', '-c', STREAM_SERVER, f'{folder}/stream', '0' if what == 'stream server' else '0.02')
+            time.sleep(0.5)
         elif what == 'hogs':
             for _ in range(8):
                 self.start('taskset', '-c', '0', 'python3', '-c', 'while True: pass')

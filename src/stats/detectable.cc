@@ -11,6 +11,7 @@ namespace aaco::stats {
 namespace {
 
 constexpr double kLargestLog = 27.6;  // a factor of 1e12: two measurements of one thing never differ so much
+constexpr double kFarTimes = 1000;    // printed as such: no measurement is this noisy and of use
 constexpr double kNormalDegrees = 1e6;
 
 // Mean of chi / sqrt(df) with so many degrees of freedom.
@@ -40,8 +41,9 @@ Detectable smallest_detectable(const ChangeNoise& noise, const DecisionBar& bar)
 }
 
 std::string to_text(const Detectable& detectable) {
-  std::string text = core::format_signed_percent(detectable.increase_ratio);
-  if (detectable.decrease_ratio < 1) text += " or " + core::format_signed_percent(-detectable.decrease_ratio);
+  const double times = detectable.increase_ratio + 1;
+  std::string text = times > kFarTimes ? "above 1000 times" : core::format_signed_percent(detectable.increase_ratio);
+  if (1 - detectable.decrease_ratio >= 1 / kFarTimes) text += " or " + core::format_signed_percent(-detectable.decrease_ratio);
   return text;
 }
 

@@ -35,7 +35,7 @@ struct Detectable {
 // freedom and a power of 90 % the approximation is 5 % too low, of more it is closer.
 Detectable smallest_detectable(const ChangeNoise& noise, const DecisionBar& bar);
 
-// "+8.20 % or -7.90 %"; of a decrease that is never decided only the increase.
+// "+8.20 % or -7.90 %"; "above 1000 times", and no decrease to less than a thousandth.
 std::string to_text(const Detectable& detectable);
 
 // The noise takes more of the smallest detectable increase than twice the threshold does: less of it would help.

@@ -92,6 +92,12 @@ TEST(Detectable, HugeNoiseStaysANumber) {
   EXPECT_EQ(found.decrease_ratio, 1);
 }
 
+TEST(Detectable, IsPrintedAsPeopleReadIt) {
+  EXPECT_EQ(to_text({0.082, 0.079}), "+8.20 % or -7.90 %");
+  EXPECT_EQ(to_text({0.082, 1}), "+8.20 %");
+  EXPECT_EQ(to_text({8.4e7, 0.9999999}), "above 1000 times");
+}
+
 // The interleaved comparison: trimmed rounds and Student's t.
 TEST(Detectable, OfInterleavedRounds) {
   const auto rounds_of = [](double log_change, core::Random& random) {

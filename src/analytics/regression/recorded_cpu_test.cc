@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "analytics/recorded_time.h"
 #include "analytics/side_verdict.h"
 #include "core/random.h"
 
@@ -87,15 +88,38 @@ TEST(CpuTimeOfRecordings, NeverAgainstTheRunTime) {
                                        metric(std::string(kRecordedCpu), Verdict::regression)};
   results[1].p_value = 0.001;
   results[0].interval = stats::Interval{-0.3, -0.02};
-  EXPECT_EQ(let_cpu_time_decide(results, 0.02), "");
+  EXPECT_EQ(let_own_time_decide(results, 0.02), "");
   results[0].interval = stats::Interval{-0.3, 0.4};
-  EXPECT_NE(let_cpu_time_decide(results, 0.02), "");
+  EXPECT_NE(let_own_time_decide(results, 0.02), "");
   results = {metric(std::string(kRecordedTime), Verdict::equivalent), metric(std::string(kRecordedCpu), Verdict::regression)};
   results[0].interval = stats::Interval{-0.01, 0.01};
-  EXPECT_EQ(let_cpu_time_decide(results, 0.02), "") << "a run that takes as long is no slower";
+  EXPECT_EQ(let_own_time_decide(results, 0.02), "") << "a run that takes as long is no slower";
   results[0].verdict = Verdict::inconclusive;
   results[1].verdict = Verdict::equivalent;
-  EXPECT_EQ(let_cpu_time_decide(results, 0.02), "") << "equal CPU times leave the waits open";
+  EXPECT_EQ(let_own_time_decide(results, 0.02), "") << "equal CPU times leave the waits open";
+}
+
+TEST(OwnTimeOfRecordings, ReplacesTheCpuTimeAndHasItsShare) {
+  core::Random random(3);
+  MetricInput run_time{.id = std::string(kRecordedTime), .unit = "ns", .scope = "session"}, cpu = run_time, own = run_time;
+  cpu.id = kRecordedCpu;
+  own.id = kRecordedOwn;
+  for (const bool b : {false, true})
+    for (int i = 0; i < 3; ++i) {
+      (b ? run_time.b : run_time.a).push_back({{}, 3e9 * std::exp(0.4 * random.normal()), {}});
+      (b ? cpu.b : cpu.a).push_back({{}, 1e9 * std::exp(0.005 * random.normal()), {}});
+      (b ? own.b : own.a)
+          .push_back({{}, (b ? 2e9 : 1e9) * std::exp(0.005 * random.normal()), {}});  // it sleeps for as long again
+    }
+  Options options;
+  options.first_error_share = kMedianErrorShare;
+  auto results = compare({run_time, cpu, own}, options);
+  EXPECT_TRUE(shares_decision({run_time, cpu, own}));
+  const SideVerdict verdict = decide(results, {true, kMeanErrorShare * (1 - options.level), false});
+  EXPECT_EQ(results.front().id, kRecordedOwn);
+  EXPECT_EQ(verdict.verdict, "regression");
+  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("without its waits for a CPU")));
+  EXPECT_EQ(beside_run_time(std::vector<MetricInput>{run_time, cpu}), kRecordedCpu);
 }
 
 }  // namespace

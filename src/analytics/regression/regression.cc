@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "analytics/recorded_time.h"
 #include "analytics/regression/values.h"
 #include "core/numbers.h"
 #include "stats/multiple.h"
@@ -192,11 +193,12 @@ bool is_change(const MetricResult& result) {
 
 // The error that is set aside for a metric that shares the decision; empty: it has none, and Holm's correction counts it.
 // Throughput is the mean over again. The 90 % quantile takes the place of a median between two modes.
-std::optional<double> own_error(const MetricResult& result, const MetricResult& first, const Options& options) {
+std::optional<double> own_error(const MetricResult& result, const std::vector<MetricResult>& all, const Options& options) {
+  const MetricResult& first = all.front();
   if (options.first_error_share >= 1) return std::nullopt;
   const double error = 1 - options.level;
   if (result.id == kMeanLatency || result.id == kThroughput) return kMeanErrorShare * error;
-  if (result.id == kRecordedCpu && first.id == kRecordedTime) return kMeanErrorShare * error;
+  if (first.id == kRecordedTime && result.id == beside_run_time(all)) return kMeanErrorShare * error;
   if (result.id == kTailLatency && first.modes) return kMedianErrorShare * error;
   return std::nullopt;
 }
@@ -224,7 +226,7 @@ void correct(std::vector<MetricResult>& results, const Options& options) {
   std::vector<MetricResult*> tested;
   for (std::size_t i = 1; i < results.size(); ++i) {
     if (!results[i].p_value) continue;
-    if (const auto error = own_error(results[i], results.front(), options)) {
+    if (const auto error = own_error(results[i], results, options)) {
       ask_for(*error, options, results[i]);
       withdraw_above(*error, results[i]);
       continue;

@@ -131,6 +131,17 @@ core::Result<std::optional<RecordAccount>> record_account(const ComparedSession&
   return std::optional(std::move(account));
 }
 
+core::Result<std::optional<RecordAccount>> record_own_account(const ComparedSession& session) {
+  AACO_ASSIGN(auto account, record_account(session));
+  if (!account || !account->recorded) return std::optional<RecordAccount>();
+  for (const char* wait : {"run_queue_wait", "cpu_throttling"})
+    if (const auto part = account->parts.find(wait); part != account->parts.end()) {
+      account->wall_ns -= part->second;
+      account->parts.erase(part);
+    }
+  return account->wall_ns > 0 ? std::move(account) : std::optional<RecordAccount>();
+}
+
 core::Result<std::optional<RecordAccount>> record_cpu_account(const ComparedSession& session) {
   const auto cpu = metric(session, "process.cpu_time_ns");
   if (session.kind != "record" || session.path.empty() || !cpu || *cpu <= 0) return std::optional<RecordAccount>();

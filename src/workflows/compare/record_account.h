@@ -32,6 +32,10 @@ struct RecordAccount {
 // Of a recording with a run time; empty without one, and where its parts cannot be told.
 core::Result<std::optional<RecordAccount>> record_account(const ComparedSession& session);
 
+// Of its run time without the waits for a CPU, which the scheduler's events tell: the parts of record_account() without these,
+// which add up to wall_ns. Empty without events.
+core::Result<std::optional<RecordAccount>> record_own_account(const ComparedSession& session);
+
 // Of its CPU time alone, that of all its processes and threads: user and kernel time, which add up to wall_ns, here the CPU time.
 core::Result<std::optional<RecordAccount>> record_cpu_account(const ComparedSession& session);
 

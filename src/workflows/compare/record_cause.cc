@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "analytics/recorded_time.h"
 #include "core/numbers.h"
 #include "workflows/recorded_run.h"
 
@@ -171,7 +172,6 @@ core::Result<std::optional<RecordAccount>> mean_of(const ComparedSide& side, OfS
 }
 
 core::Result<std::optional<RecordAccount>> account_of(const ComparedSide& side) { return mean_of(side, record_account); }
-core::Result<std::optional<RecordAccount>> cpu_account(const ComparedSide& side) { return mean_of(side, record_cpu_account); }
 
 }  // namespace
 
@@ -191,14 +191,16 @@ SuspectedCause cause_of_accounts(const RecordAccount& a, const RecordAccount& b,
   return cause_of(a, b, differences, "the run takes");
 }
 
-core::Result<std::optional<SuspectedCause>> cause_of_cpu_times(const ComparedSide& a, const ComparedSide& b,
+core::Result<std::optional<SuspectedCause>> cause_of_own_times(const ComparedSide& a, const ComparedSide& b,
                                                                const analytics::regression::MetricResult& decided,
                                                                const std::vector<hardware::Difference>& differences) {
-  AACO_ASSIGN(const auto of_a, cpu_account(a));
-  AACO_ASSIGN(const auto of_b, cpu_account(b));
+  const bool of_cpu = decided.id == analytics::regression::kRecordedCpu;
+  AACO_ASSIGN(const auto of_a, mean_of(a, of_cpu ? record_cpu_account : record_own_account));
+  AACO_ASSIGN(const auto of_b, mean_of(b, of_cpu ? record_cpu_account : record_own_account));
   if (!of_a || !of_b || of_a->wall_ns == of_b->wall_ns) return std::optional<SuspectedCause>();
   if ((of_b->wall_ns > of_a->wall_ns) != (decided.verdict == stats::Verdict::regression)) return std::optional<SuspectedCause>();
-  return std::optional(cause_of(*of_a, *of_b, differences, "the program uses CPUs for"));
+  return std::optional(
+      cause_of(*of_a, *of_b, differences, of_cpu ? "the program uses CPUs for" : "without its waits for a CPU the run takes"));
 }
 
 core::Result<std::optional<SuspectedCause>> cause_of_recordings(const ComparedSide& a, const ComparedSide& b,

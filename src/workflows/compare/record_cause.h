@@ -17,8 +17,9 @@ core::Result<std::optional<SuspectedCause>> cause_of_recordings(const ComparedSi
                                                                 const analytics::regression::MetricResult& decided,
                                                                 const std::vector<hardware::Difference>& differences);
 
-// Why the CPU times of two sides of recordings differ, where these decide: user and kernel time of the whole program.
-core::Result<std::optional<SuspectedCause>> cause_of_cpu_times(const ComparedSide& a, const ComparedSide& b,
+// Why two sides of recordings differ, where their run times without waits for a CPU decide, or their CPU times: user and kernel
+// time of the whole program.
+core::Result<std::optional<SuspectedCause>> cause_of_own_times(const ComparedSide& a, const ComparedSide& b,
                                                                const analytics::regression::MetricResult& decided,
                                                                const std::vector<hardware::Difference>& differences);
 

@@ -28,12 +28,11 @@ std::string in_call(std::string_view id, const RecordAccount& a, const RecordAcc
   for (const std::string_view held : {"stopped", "frozen", "tracer"})  // from outside, whatever the call
     if (ns == 0 || id.find(held) != std::string_view::npos) return {};
   const auto &before = sleep_of(a, id).calls, &after = sleep_of(b, id).calls;
+  const auto of = [](const auto& calls, const std::string& call) { return calls.contains(call) ? calls.at(call) : 0.0; };
   for (const auto* side : {&before, &after})
-    for (const auto& [call, slept] : *side) {
-      const auto of = [&](const auto& calls) { return calls.contains(call) ? calls.at(call) : 0.0; };
-      const double grown = of(after) - of(before);
-      if (!call.empty() && grown / ns >= kMost && id.find(call) == std::string_view::npos) return " (" + call + ")";
-    }
+    for (const auto& [call, slept] : *side)
+      if (!call.empty() && (of(after, call) - of(before, call)) / ns >= kMost && id.find(call) == std::string_view::npos)
+        return " (" + call + ")";
   return {};
 }
 

@@ -48,11 +48,13 @@ function Headline({ verdict }: { verdict: Verdict }) {
 
 const metricCell = (one: MetricVerdict, value: number | undefined) => (value === undefined ? '' : valueText(one, value));
 
-// "+8.2 % or -7.9 %"; a decrease of 1 is never decided.
+const kFar = 1000;
+// "+8.2 % or -7.9 %"; "above 1000 times", and no decrease to less than a thousandth.
 function detectable(one: MetricVerdict): string {
   if (one.smallest_detectable_ratio === undefined) return '';
-  const up = signedPercent(one.smallest_detectable_ratio), down = one.smallest_detectable_decrease_ratio ?? 1;
-  return down < 1 ? `${up} or ${signedPercent(-down)}` : up;
+  const up = one.smallest_detectable_ratio >= kFar ? `above ${kFar} times` : signedPercent(one.smallest_detectable_ratio);
+  const down = one.smallest_detectable_decrease_ratio ?? 1;
+  return 1 - down >= 1 / kFar ? `${up} or ${signedPercent(-down)}` : up;
 }
 
 function Metrics({ verdict }: { verdict: Verdict }) {
