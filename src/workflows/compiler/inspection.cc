@@ -28,6 +28,7 @@ core::Status load_rules(Inspection& inspection, const Services& services) {
   auto& patterns = inspection.fusions.patterns;
   std::erase_if(patterns, [&](const graph::FusionPattern& one) { return has_pattern(further, one.name); });
   patterns.insert(patterns.end(), further.patterns.begin(), further.patterns.end());
+  inspection.fusions.eliminations = further.eliminations;
   return {};
 }
 
