@@ -9,6 +9,7 @@
 #include "analytics/latency.h"
 #include "core/strings.h"
 #include "workflows/recorded_run.h"
+#include "workflows/session/step_time.h"
 
 namespace aaco::workflows {
 namespace {
@@ -61,13 +62,14 @@ constexpr std::string_view kTail = "latency.p99_ns";
 constexpr std::size_t kFewestForTail = 299;
 
 // What is looked at where nothing is named, as far as both sides have it; the first that can decide does.
-constexpr std::array<std::string_view, 17> kUsual = {"latency.p50_ns",
+constexpr std::array<std::string_view, 18> kUsual = {"latency.p50_ns",
                                                      kSpan,
                                                      "gpu.kernel_sum_ns",
                                                      "latency.p90_ns",
                                                      kTail,
                                                      "latency.mean_ns",
                                                      "throughput.items_per_second",
+                                                     kStepRange,
                                                      "latency.caller_cpu_ns",
                                                      "gpu.busy_ns",
                                                      "gpu.idle_ns",
@@ -197,7 +199,8 @@ std::vector<std::optional<std::int64_t>> devices_of(const std::string& id, const
 }
 
 std::string scope_of(const MetricInput& metric, const ComparedSession& session, bool series) {
-  if (series && (latency_statistic(metric.id) != nullptr || is_throughput(metric.id))) return session.scope;
+  if (series && (latency_statistic(metric.id) != nullptr || is_throughput(metric.id) || metric.id == kStepRange))
+    return session.scope;
   if (series && metric.id.starts_with("llm.")) return "request";
   if (session.work && (session.work->values.contains(metric.id) || metric.id.starts_with(analytics::gaps::kIdleMetrics)))
     return session.work->has_steps ? "step" : "trace";
