@@ -20,6 +20,10 @@ constexpr std::string_view kStyle =
     ".quiet{color:var(--quiet);font-size:.875rem;border-top:1px solid var(--line);padding-top:.75rem;margin-top:2rem}";
 constexpr std::string_view kStyleHash = "sha256-3yYJk/Px2pe+prJw+dmpSXSmxGqYWqL821P5taWJwxk=";
 
+constexpr std::string_view kStranger = "this browser is not signed in, or the server was started again since";
+constexpr std::string_view kSignIn =
+    "open the link that 'aaco dashboard' printed. It works once; restart the command for a new one";
+
 std::string_view title_of(const Request& request, int status) {
   if (request.path_text() == "/open" || status == 401) return "Not signed in";
   switch (status) {
@@ -53,9 +57,11 @@ std::optional<Response> refusal_page(const Request& request, const Response& res
   if (!document || !(*document)["error"].is_object()) return std::nullopt;
   const core::Json& error = (*document)["error"];
   const std::string title(title_of(request, response.status));
-  std::string body =
-      fmt::format("<p class=\"name\">AACO</p>\n<h1>{}</h1>\n<p>{}</p>\n", title, sentence(error["message"].text()));
-  if (error.contains("hint")) body += "<p>" + sentence(error["hint"].text()) + "</p>\n";
+  const bool stranger = response.status == 401;  // people have no token to send
+  const std::string message = sentence(stranger ? kStranger : error["message"].text());
+  const std::string hint = sentence(stranger ? kSignIn : error["hint"].text());
+  std::string body = fmt::format("<p class=\"name\">AACO</p>\n<h1>{}</h1>\n<p>{}</p>\n", title, message);
+  if (!hint.empty()) body += "<p>" + hint + "</p>\n";
   if (response.status != 421) body += "<p><a href=\"/\">Open the dashboard</a></p>\n";  // the address itself is wrong there
   Response page = response;
   page.type = "text/html; charset=utf-8";

@@ -53,6 +53,14 @@ TEST(RefusalPage, SaysWhatHappenedAndWhatNext) {
   EXPECT_THAT(page->body, Not(HasSubstr("schema_version")));
 }
 
+TEST(RefusalPage, PeopleHaveNoToken) {
+  const auto page = refusal_page(kLink, refusal(401, "missing token", "send 'Authorization: Bearer TOKEN'"));
+  ASSERT_TRUE(page);
+  EXPECT_THAT(page->body, HasSubstr("<p>This browser is not signed in"));
+  EXPECT_THAT(page->body, HasSubstr("<p>Open the link that 'aaco dashboard' printed."));
+  EXPECT_THAT(page->body, Not(HasSubstr("Bearer")));
+}
+
 TEST(RefusalPage, NamesOfTheRequestAreText) {
   const auto page = refusal_page(kLink, refusal(404, "no session '</p><script>alert(1)</script>'"));
   ASSERT_TRUE(page);

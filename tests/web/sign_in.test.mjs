@@ -63,7 +63,9 @@ describe('the sign-in link', { skip: missing }, () => {
     await tab.getByRole('link', { name: 'Open the dashboard' }).click();
     await tab.waitForSelector('text=Not signed in');
     await tab.goto(`${base}/api/v1/sessions`);
-    assert.match(await tab.locator('h1').innerText(), /Not signed in/);
+    assert.match(await tab.locator('body').innerText(), /Not signed in[\s\S]*This browser is not signed in[\s\S]*aaco dashboard/);
+    await tab.goto(`${base}/#/live`);
+    await tab.waitForSelector('text=Not signed in');
     assert.deepEqual(trouble, []);
     await tab.close();
   });

@@ -31,6 +31,9 @@ test('ticks of the roofline have units', () => {
   assert.equal(plain(page.rateTick(1e15)), '1 PFLOP/s');
   assert.deepEqual([0.05, 2, 10000, 1e6].map(page.intensityTick), ['0.05', '2', '10,000', '1e6']);
 });
+test('rates of a load are never powers of ten', () => {
+  assert.deepEqual([57890.4, 452.31, 4.2857, 0.0125, 0, 123456789].map(page.fourDigits), ['57,890', '452.3', '4.286', '0.01250', '0', '123,500,000']);
+});
 test('kinds of sessions are words', () => {
   assert.equal(page.kindWords('record'), 'Recorded program');
   assert.equal(page.kindWords('constructor'), 'constructor');
@@ -58,6 +61,7 @@ test('the phases of a sweep have the names of its loads, also the one that count
   assert.equal(page.phaseTitleOf(sweep)('warmup'), 'Warm-up');
   const one = { extra: { llm: { counts: 'concurrency 1', levels: [{ load: 'concurrency 1' }] } } };
   assert.deepEqual(page.phaseTitles(one, phases.slice(0, 2)), ['Warm-up', 'Measured']);
+  assert.deepEqual(page.phaseTitles({}, ['record', 'trace'].map((name, index) => ({ name, start_ns: index, end_ns: index + 1 }))), ['Recorded', 'Trace']);
   assert.equal(page.phaseTitleOf(one)('measure'), 'Measured');
   assert.equal(page.phaseTitleOf({})('measure'), 'Measured');
 });

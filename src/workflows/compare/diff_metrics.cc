@@ -7,6 +7,7 @@
 
 #include "analytics/gap_causes.h"
 #include "analytics/latency.h"
+#include "analytics/recorded_time.h"
 #include "core/strings.h"
 #include "workflows/recorded_run.h"
 #include "workflows/session/step_time.h"
@@ -76,6 +77,7 @@ constexpr std::array<std::string_view, 18> kUsual = {"latency.p50_ns",
                                                      "gpu.kernel_count",
                                                      "cpu.cores_used",
                                                      kRunTime,
+                                                     analytics::regression::kRecordedOwn,
                                                      kCpuTime,
                                                      "memory.rss_peak_bytes",
                                                      "energy.cpu_per_iteration_joules",

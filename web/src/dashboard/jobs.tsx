@@ -32,7 +32,7 @@ function Row({ job, changed }: { job: Job; changed: () => void }) {
         </td>
         <td class="nowrap job-time">{hour(job.started ?? job.created)}</td>
         <td class="nowrap right job-actions">
-          {over(job) ? (job.state === 'done' && <a href={`/api/v1/jobs/${job.id}/result`}>Result</a>) : <button type="button" class="plain" onClick={cancel}>Cancel</button>}{' '}
+          {over(job) ? (job.state === 'done' && <a href={`/api/v1/jobs/${job.id}/result`}>Result (JSON)</a>) : <button type="button" class="plain" onClick={cancel}>Cancel</button>}{' '}
           <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>Log</button>
         </td>
       </tr>

@@ -2,6 +2,7 @@ import { Meter } from '../components/meter.tsx';
 import { duration, percent, plural, text } from '../format/quantity.ts';
 import { kindWords } from '../model/session_kind.ts';
 import { type LiveBucket, type LiveGpu, type LiveMachine, type LiveProcess, type Second, useLive, type Watched } from './live_data.ts';
+import { Refused } from './states.tsx';
 
 const kWidth = 600;
 const kHeight = 140;
@@ -155,11 +156,12 @@ const kStates = { connecting: 'connecting…', live: 'live', lost: 'connection l
 
 export function LivePage() {
   const live = useLive();
+  if (live.refusal?.status === 401) return <Refused refusal={live.refusal} />;
   return (
     <>
       <div class="tools">
         <h1>Live</h1>
-        <span class={live.state === 'lost' ? 'alarm' : 'quiet'} role="status">{kStates[live.state]}</span>
+        <span class={live.state === 'lost' ? 'alarm' : 'quiet'} role="status">{kStates[live.state]}{live.refusal && ` ${live.refusal.message}`}</span>
         {live.lost > 0 && <span class="quiet">{plural(live.lost, 'update')} left out: this browser was too slow</span>}
       </div>
       {live.machine && live.sessions.length === 0 && <p>No session is running. Start one here: <a href="#/jobs">Jobs</a>, or on the command line: <code>aaco run --model resnet50</code></p>}
