@@ -21,7 +21,7 @@ constexpr std::size_t kFills = 8;  // distinct signs; the last one is of all par
 std::string_view part_fill(std::size_t index, bool ascii) {
   constexpr std::array<std::string_view, kFills> kBlocks = {"\u2588", "\u2593", "\u2592", "\u2591",
                                                             "\u259A", "\u2571", "\u25AA", "\u00B7"};
-  constexpr std::array<std::string_view, kFills> kLetters = {"#", "=", "+", "%", "x", "/", "o", "."};
+  constexpr std::array<std::string_view, kFills> kLetters = {"#", "=", "+", ".", "%", "x", "/", "o"};
   return ascii ? kLetters[index] : kBlocks[index];
 }
 
