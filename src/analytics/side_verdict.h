@@ -30,9 +30,9 @@ struct SideVerdict {
 };
 
 struct DecisionRule {
-  // The user named no metric: kernel time decides where it regressed and the leading metric did not change. Slower kernels are a
-  // regression even where idle time hides them. Of a server, any regression of what it is judged by decides where the leading
-  // metric did not change.
+  // The user named no metric: kernel time decides where it regressed and the leading time took longer too, by at least its
+  // threshold, but cannot be told from chance. Kernel work that the leading time hides is noted and no regression. Of a server,
+  // any regression of what it is judged by decides where the leading metric did not change.
   bool kernels_may_decide = false;
   // Mean latency decides where it changed and the leading median did not, or went the other way and the mean regressed: the p
   // value at most that the mean's share of the error leaves. 0: it does not decide. Throughput is its reciprocal, so that it is
@@ -67,7 +67,7 @@ std::string recommend(const MetricResult& decided, const std::optional<std::stri
 std::string recommend_not_comparable(std::string_view key);
 
 // Gives the values of a metric of two traces the interval of their paired difference (its standard deviation in ns), half of the
-// variance for each side. Metrics of one device, series, and values not above the half width stay as they are.
+// variance for each side. Metrics of one device, series, values not above the half width and narrower intervals stay as they are.
 void narrow(std::vector<MetricInput>& metrics, std::string_view id, double deviation_ns);
 
 }  // namespace aaco::analytics::regression

@@ -16,6 +16,7 @@ inline constexpr const char *kShortGaps = "short gaps", *kOutsideWork = "outside
 
 struct Window {
   std::int64_t start_ns = 0, end_ns = 0;
+  bool closed = false;  // work that starts after its end is in no window (analytics/step_periods.h); else it still is in this one
 };
 // Steps of each rank, in order of start.
 using Windows = std::map<std::int32_t, std::vector<Window>>;
@@ -38,6 +39,7 @@ struct StepTime {
   // last as kOutsideWork; all add up.
   std::map<std::string, double> idle_ns;
   std::map<std::string, std::vector<double>> idle_by_window;  // the same of each device and window, ns
+  std::vector<double> span_by_window;                         // ns, of each device and window
   double variance_ns2 = 0;  // of the span, from the scatter of the gaps before kernels of one name and of kernels
   std::vector<Beat> beats;  // of all devices and windows, in order
 };

@@ -26,14 +26,17 @@ struct TraceSide {
   std::map<std::string, std::string> activities;
   // The same of the causes for which launched work was held back on the device (an event, a value in memory, another device).
   std::map<std::string, std::string> held;
+  std::map<std::string, std::string> titles;  // of all causes that idle_ns may name, by their id
 };
 
 Decomposition decompose_traces(const TraceSide& a, const TraceSide& b);
 
 // clock_throttling (most kernels changed alike, and the recorded clock with them), kernels_alike (most kernels changed alike, no
-// clock recorded), slower_kernels or faster_kernels (few did), more_launches (more and shorter ones), copy_bound,
-// communication_bound, an activity of the host, dependency_bound (launched work was held back on the device), host_waiting (idle
-// for anything else). The largest first; `probability` is the share of the difference that supports it.
+// clock recorded), slower_kernels or faster_kernels (few did), new_kernels (kernels that one side does not run), more_launches
+// (more calls, or more and shorter ones), copy_bound, communication_bound, an activity of the host, dependency_bound (launched
+// work was held back on the device), host_waiting (idle for anything else; the title names the cause of the book that makes up
+// most of it), idle_unknown (idle, and the trace has no host events). The largest first; `probability` is the share of the
+// difference that supports it.
 std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, const Decomposition& decomposition,
                                      const bottleneck::RuleBook& book);
 

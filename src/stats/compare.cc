@@ -12,10 +12,12 @@ namespace {
 
 using SessionSeries = std::span<const std::vector<double>>;
 
-constexpr double kManyDegrees = 1000;  // of a deviation that is assumed
-constexpr double kLargestLoss = 0.99;  // a threshold beyond it is none on the side of losses
-constexpr int kRounds = 40;            // of the fixed point: each is nearer by far than the last
-constexpr double kMaxMore = 1000;      // times the data there is: beyond that, more data is no advice
+constexpr double kManyDegrees = 1000;       // of a deviation that is assumed
+constexpr double kLargestLoss = 0.99;       // a threshold beyond it is none on the side of losses
+constexpr int kRounds = 40;                 // of the fixed point: each is nearer by far than the last
+constexpr double kMaxMore = 1000;           // times the data there is: beyond that, more data is no advice
+constexpr std::int64_t kToldSessions = 50;  // nobody measures more of them
+constexpr double kMaxMoreIterations = 20;   // the same of iterations within one session: its state hardly changes
 
 core::Status check_options(const CompareOptions& options) {
   const auto share = [](double value) { return value > 0 && value < 1; };
@@ -160,7 +162,7 @@ void add_what_decides(std::size_t sessions, std::size_t iterations, const Compar
   const bool replaced = result.between_sessions_assumed || options.history_deviation_ratio;
   result.more_sessions = replaced ? std::min(kReplacingSessions, more(sessions)) : more(sessions);
   if (result.between_sessions_assumed) result.third_session_within_ratio = third_session_within(distance, options, result);
-  if (sessions == 1 && !result.between_sessions_known && !result.between_sessions_assumed)
+  if (sessions == 1 && !result.between_sessions_known && !result.between_sessions_assumed && times <= kMaxMoreIterations)
     result.more_iterations = more(iterations);
 }
 
@@ -184,7 +186,7 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
   if (result.more_sessions && (result.between_sessions_assumed || options.history_deviation_ratio))
     return text + "; measuring " + std::to_string(*result.more_sessions) + " more per side replaces the " +
            (result.between_sessions_assumed ? "assumed" : "stored") + " deviation between sessions";
-  if (result.more_sessions)
+  if (result.more_sessions && *result.more_sessions <= kToldSessions)
     return text + "; about " + std::to_string(*result.more_sessions) +
            (*result.more_sessions == 1 ? " more session" : " more sessions") + " per side needed to decide";
   if (is_noisy(result.detectable, options.threshold_ratio))

@@ -38,4 +38,9 @@ core::Status define_idle_metrics(const analytics::gaps::CauseBook& book, analyti
 std::optional<SuspectedCause> decided_activity(const std::vector<IdleCauseChange>& changes, double step_ns,
                                                const analytics::regression::MetricResult& whole, double level);
 
+// The same where there are too few steps for a test: the activity that explains at least half of `span_delta_ns`, what a step
+// (the trace) of B takes longer than one of A (`step_ns`). It is a fact of these two traces, and says nothing of others.
+std::optional<SuspectedCause> explaining_activity(const std::vector<IdleCauseChange>& changes, double step_ns,
+                                                  double span_delta_ns, const analytics::regression::MetricResult& whole);
+
 }  // namespace aaco::workflows

@@ -23,6 +23,8 @@ struct TraceWork {
   std::map<std::string, trace::MetricValue> values;   // of a step (of the trace without steps), from the scatter of the calls
   analytics::trace_time::StepTime time;               // of a step and device
   std::map<std::string, double> grids;                // "KERNEL\nXxYxZ" -> time, ns, where the grid is known
+  // Threads of a call by kernel, where the grid is known: groups, times the threads of each where these are.
+  std::map<std::string, analytics::trace_time::Scatter> threads;
 };
 
 // Device work of a stored session; null where it has none.

@@ -18,9 +18,21 @@
 namespace aaco::cli {
 namespace {
 
+constexpr int kWidth = 100;
+
 struct Page {
   std::string text;
   void print(std::string_view line) { text += line; }
+  // Words wrapped to the page's width, the lines after the first `indent` columns further in.
+  void paragraph(std::string_view first, std::string_view words, int indent = 2) {
+    std::string line(first);
+    const std::string blank(static_cast<std::size_t>(indent), ' ');
+    const int room = kWidth - std::max(indent, report::display_width(first));
+    for (const std::string& part : report::wrap(words, room)) {
+      text += line + part + "\n";
+      line = blank;
+    }
+  }
 };
 
 constexpr std::size_t kKernelsShown = 8;
@@ -33,7 +45,7 @@ template <class Wanted>
 void print_those(Page& page, const workflows::DiffOutcome& outcome, Wanted wanted) {
   for (const auto& difference : outcome.differences)
     if (wanted(difference.severity))
-      page.print(fmt::format("  {} {}\n", difference.severity == hardware::Severity::hard ? "!" : "-", to_text(difference)));
+      page.paragraph(difference.severity == hardware::Severity::hard ? "  ! " : "  - ", to_text(difference), 4);
 }
 
 void print_differences(Page& page, const workflows::DiffOutcome& outcome) {
@@ -62,10 +74,9 @@ std::string name_of(const analytics::regression::MetricResult& metric) {
   return name;
 }
 
-// `reason`: whether to say why nothing was decided.
-void print_metric(Page& page, const analytics::regression::MetricResult& metric, bool reason) {
+void print_metric(Page& page, const analytics::regression::MetricResult& metric) {
   const std::string name = name_of(metric);
-  if (!metric.baseline || !metric.delta_ratio) return page.print(fmt::format("{:<28} not compared: {}\n", name, metric.reason));
+  if (!metric.baseline || !metric.delta_ratio) return;
   const std::string unit = report::unit_of_metric(metric.id, metric.unit);
   std::string line =
       fmt::format("{:<28} {:>10} -> {:>10}  {:>8}", name, report::format_quantity(*metric.baseline, unit),
@@ -73,9 +84,23 @@ void print_metric(Page& page, const analytics::regression::MetricResult& metric,
   if (metric.interval)
     line += fmt::format("  [{}, {}]  detectable {:<18}", core::format_signed_percent(metric.interval->low),
                         core::format_signed_percent(metric.interval->high), to_text(*metric.detectable));
-  page.print(fmt::format("{} {}\n", line, metric.interval ? std::string(to_string(metric.verdict)) : metric.reason));
-  if (reason && metric.verdict == stats::Verdict::inconclusive && !metric.explanation.empty())
-    page.print("  " + metric.explanation + "\n");
+  page.print(fmt::format("{} {}\n", line, metric.interval ? std::string(to_string(metric.verdict)) : std::string("no interval")));
+}
+
+// Why metrics have no interval or are not compared at all: each reason once.
+void print_reasons(Page& page, const std::vector<analytics::regression::MetricResult>& metrics) {
+  std::vector<std::pair<std::string, std::string>> reasons;  // with the metrics' names
+  for (const auto& metric : metrics) {
+    const bool compared = metric.baseline && metric.delta_ratio;
+    if ((compared && metric.interval) || metric.reason.empty()) continue;
+    const std::string reason = (compared ? "no interval: " : "not compared: ") + metric.reason;
+    const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == reason; });
+    if (known == reasons.end())
+      reasons.emplace_back(reason, name_of(metric));
+    else
+      known->second += ", " + name_of(metric);
+  }
+  for (const auto& [reason, names] : reasons) page.paragraph("", fmt::format("{} ({})", reason, names));
 }
 
 // Idle time by what the host did, where it changed by a share of the step that shows.
@@ -164,7 +189,7 @@ void print_order(Page& page, const core::Json& details) {
   if (!details["chain"].items().empty()) page.print("  events leading to the longest gap:\n");
   for (const core::Json& one : details["chain"].items()) {
     const double at = one["at_ns"].as_f64().value_or(0);
-    page.print(fmt::format("  {:>12}  {}\n", (at < 0 ? "-" : "+") + core::format_duration(std::abs(at)), one["what"].text()));
+    page.paragraph(fmt::format("  {:>12}  ", (at < 0 ? "-" : "+") + core::format_duration(std::abs(at))), one["what"].text(), 16);
   }
 }
 
@@ -172,7 +197,8 @@ std::string verdict_text(const workflows::DiffOutcome& outcome) {
   Page page;
   print_differences(page, outcome);
   if (!outcome.metrics.empty()) page.print("\n");
-  for (const auto& metric : outcome.metrics) print_metric(page, metric, &metric != &outcome.metrics.front());
+  for (const auto& metric : outcome.metrics) print_metric(page, metric);
+  print_reasons(page, outcome.metrics);
   print_idle(page, outcome);
   if (outcome.kernels) print_kernels(page, *outcome.kernels);
   page.print(fmt::format("\nverdict: {}", outcome.verdict));
@@ -181,15 +207,16 @@ std::string verdict_text(const workflows::DiffOutcome& outcome) {
   if (outcome.verdict != "not-comparable")
     page.print(fmt::format(" (confidence {})", report::format_estimate(outcome.confidence)));
   page.print("\n");
-  if (!outcome.metrics.empty()) page.print(outcome.metrics.front().id + " " + outcome.metrics.front().explanation + "\n");
+  if (!outcome.metrics.empty()) page.paragraph("", outcome.metrics.front().id + " " + outcome.metrics.front().explanation);
   if (outcome.cause) {
-    page.print("suspected cause: " + outcome.cause->cause + "\n");
+    page.paragraph("", "suspected cause: " + outcome.cause->cause);
     print_order(page, outcome.cause->details);
   }
-  page.print("next: " + outcome.recommendation + "\n");
+  page.paragraph("", "next: " + outcome.recommendation);
   if (!outcome.metrics.empty() && outcome.metrics.front().method == analytics::regression::Method::paired)
-    page.print("note: the change is computed from adjacent blocks and may differ from the change between the overall values\n");
-  for (const auto& note : outcome.notes) page.print("note: " + note + "\n");
+    page.paragraph("",
+                   "note: the change is computed from adjacent blocks and may differ from the change between the overall values");
+  for (const auto& note : outcome.notes) page.paragraph("", "note: " + note);
   return page.text;
 }
 

@@ -43,11 +43,25 @@ std::optional<double> latency_delta(const std::vector<MetricResult>& metrics) {
   return median != nullptr ? std::optional(*median->delta_ratio * 100) : std::nullopt;
 }
 
-void let_kernels_decide(std::vector<MetricResult>& metrics) {
-  if (metrics.front().verdict == Verdict::regression || metrics.front().verdict == Verdict::improvement) return;
-  const auto kernels =
-      std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == "gpu.kernel_sum_ns"; });
-  if (kernels != metrics.end() && kernels->verdict == Verdict::regression) std::rotate(metrics.begin(), kernels, kernels + 1);
+constexpr std::string_view kKernels = "gpu.kernel_sum_ns";
+
+// Whether the whole took no longer by more than the threshold, whatever the kernels did.
+bool took_no_longer(const MetricResult& whole) {
+  if (whole.id != "gpu.span_ns" && !whole.id.starts_with("latency.")) return false;
+  return whole.verdict == Verdict::equivalent || (whole.delta_ratio && *whole.delta_ratio < whole.threshold_ratio);
+}
+
+// Returns what to say where kernels have more to do and nothing takes longer.
+std::string let_kernels_decide(std::vector<MetricResult>& metrics) {
+  if (changed(metrics.front())) return {};
+  const auto kernels = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kKernels; });
+  if (kernels == metrics.end() || kernels->verdict != Verdict::regression) return {};
+  if (took_no_longer(metrics.front()))
+    return fmt::format("more kernel work, hidden: no slower ({} {}, {} {})", kKernels,
+                       core::format_signed_percent(kernels->delta_ratio.value_or(0)), metrics.front().id,
+                       core::format_signed_percent(metrics.front().delta_ratio.value_or(0)));
+  std::rotate(metrics.begin(), kernels, kernels + 1);
+  return {};
 }
 
 // A server is worse where any of what it is judged by got worse: an unchanged first token does not make slower tokens equal. The
@@ -102,7 +116,11 @@ std::string opposite_of(const std::vector<MetricResult>& metrics, const std::str
 constexpr std::int64_t kMaxMoreSessions = 50;  // that anyone measures
 
 std::string recommend_more(const MetricResult& decided) {
-  if (decided.more_iterations) return fmt::format("measure about {} more iterations per side", *decided.more_iterations);
+  const bool traced = decided.scope == "step" || decided.scope == "trace";
+  if (decided.more_iterations)
+    return fmt::format("{} about {} more {}{} per side", traced ? "record" : "measure", *decided.more_iterations,
+                       traced ? "step" : "iteration", *decided.more_iterations == 1 ? "" : "s");
+  if (traced) return "record longer traces (more steps), or give several traces per side";
   if (decided.more_sessions && decided.third_session_within_ratio)
     return fmt::format(
         "measure another session of either side: it decides if it repeats within {}; otherwise measure {} more per side, or use "
@@ -110,9 +128,9 @@ std::string recommend_more(const MetricResult& decided) {
         core::format_percent(*decided.third_session_within_ratio), *decided.more_sessions);
   if (decided.more_sessions.value_or(0) > kMaxMoreSessions)
     return fmt::format(
-        "about {} more sessions per side would be needed: use 'aaco ab', which interleaves both sides, "
+        "more than {} more sessions per side would be needed: use 'aaco ab', which interleaves both sides, "
         "or a quieter machine ('aaco capsule', --isolate)",
-        *decided.more_sessions);
+        kMaxMoreSessions);
   if (decided.more_sessions)
     return fmt::format("measure about {} more session{} per side, or use 'aaco ab'", *decided.more_sessions,
                        *decided.more_sessions == 1 ? "" : "s");
@@ -166,8 +184,10 @@ std::string count_for_the_mean(std::vector<MetricResult>& metrics) {
   const auto more = mean->corrected ? std::optional<std::int64_t>(1) : mean->more_sessions;  // all but decided
   if (!more || (first.more_sessions && *first.more_sessions <= *more)) return {};
   first.more_sessions = more;
-  return fmt::format("{} is nearer to a decision than {}: about {} more session{} per side should decide it", kMean, kMedian,
-                     *more, *more == 1 ? "" : "s");
+  const bool traced = first.scope == "step" || first.scope == "trace";
+  return fmt::format("{} is nearer to a decision than {}: {} more {}{} per side should decide it", kMean, kMedian,
+                     *more > kMaxMoreSessions ? fmt::format("more than {}", kMaxMoreSessions) : fmt::format("about {}", *more),
+                     traced ? "trace" : "session", *more == 1 ? "" : "s");
 }
 
 // Of an undecided median: the mean, which shares the decision, decides smaller changes of all calls.
@@ -219,6 +239,7 @@ std::string let_mean_decide(std::vector<MetricResult>& metrics, double mean_erro
 SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule) {
   SideVerdict out;
   const std::string led = metrics.front().id;
+  bool hidden = false;  // kernels that became slower
   if (std::string note = let_mean_decide(metrics, rule.mean_error); !note.empty()) out.notes.push_back(std::move(note));
   if (rule.mean_error > 0)
     for (std::string note : {let_tail_decide(metrics), count_for_the_mean(metrics), finer_mean(metrics),
@@ -226,7 +247,10 @@ SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule)
       if (!note.empty()) out.notes.push_back(std::move(note));
   if (rule.kernels_may_decide) {  // the user named no metric
     if (std::string note = doubt_the_median(metrics); !note.empty()) out.notes.push_back(std::move(note));
-    let_kernels_decide(metrics);
+    if (std::string note = let_kernels_decide(metrics); !note.empty()) {
+      out.notes.push_back(std::move(note));
+      hidden = true;
+    }
     let_served_decide(metrics, out.notes);
   }
   if (rule.every_budget) let_budgets_decide(metrics, out.notes);
@@ -237,7 +261,8 @@ SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule)
   out.latency_delta_pct = latency_delta(metrics);
   out.opposite = opposite_of(metrics, led);
   for (std::size_t i = 1; i < metrics.size(); ++i)
-    if (metrics[i].verdict == Verdict::regression && first.verdict != Verdict::regression)
+    if (metrics[i].verdict == Verdict::regression && first.verdict != Verdict::regression &&
+        !(hidden && metrics[i].id == kKernels))
       out.notes.push_back(
           metrics[i].id +
           " also regressed but does not determine the verdict: list it first in --metric to base the verdict on it");
@@ -273,7 +298,8 @@ void narrow(std::vector<MetricInput>& metrics, std::string_view id, double devia
     if (metric.id != id || metric.device) continue;
     for (auto* side : {&metric.a, &metric.b})
       for (SessionSample& sample : *side)
-        if (sample.series.empty() && sample.value && *sample.value > half)
+        if (sample.series.empty() && sample.value && *sample.value > half &&
+            (!sample.ci95 || sample.ci95->high - sample.ci95->low > 2 * half))
           sample.ci95 = stats::Interval{*sample.value - half, *sample.value + half};
   }
 }

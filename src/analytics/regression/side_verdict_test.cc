@@ -109,6 +109,24 @@ TEST(SideVerdict, AMedianThatStayedDoesNotHideAMeanThatRegressed) {
   EXPECT_EQ(decide(named, kFirstDecides).verdict, "equivalent") << "the user named the metric that decides";
 }
 
+TEST(SideVerdict, HiddenKernelWorkDoesNotDecide) {
+  for (const Verdict whole : {Verdict::equivalent, Verdict::inconclusive}) {
+    std::vector<MetricResult> metrics = {metric("latency.p50_ns", whole, 0.0),
+                                         metric("gpu.kernel_sum_ns", Verdict::regression, 0.75)};
+    const SideVerdict out = decide(metrics, kKernels);
+    EXPECT_EQ(out.verdict, to_string(whole));
+    EXPECT_THAT(out.notes, ElementsAre(HasSubstr("more kernel work, hidden: no slower")));
+    EXPECT_EQ(metrics[0].id, "latency.p50_ns");
+  }
+}
+
+TEST(SideVerdict, KernelsDecideWhereTheWholeTookLongerToo) {
+  std::vector<MetricResult> metrics = {metric("gpu.span_ns", Verdict::inconclusive, 0.3),
+                                       metric("gpu.kernel_sum_ns", Verdict::regression, 0.5)};
+  EXPECT_EQ(decide(metrics, kKernels).verdict, "regression");
+  EXPECT_EQ(metrics[0].id, "gpu.kernel_sum_ns");
+}
+
 TEST(SideVerdict, SeverityIsOfARegressionOnly) {
   std::vector<MetricResult> worse = {metric("latency.p50_ns", Verdict::regression, 0.3)};
   EXPECT_EQ(decide(worse, kFirstDecides).severity, "critical");
@@ -199,16 +217,16 @@ TEST(SideVerdict, ABimodalMedianThatDecidedOrHasNoTailIsKept) {
 }
 
 TEST(SideVerdict, KernelsDecideOnlyWhereTheyRegressedAndNoMetricWasNamed) {
-  const std::vector<MetricResult> hidden = {metric("gpu.span_ns", Verdict::equivalent), metric("x", Verdict::equivalent),
+  const std::vector<MetricResult> hidden = {metric("gpu.span_ns", Verdict::inconclusive), metric("x", Verdict::equivalent),
                                             metric("gpu.kernel_sum_ns", Verdict::regression)};
   auto metrics = hidden;
   EXPECT_EQ(decide(metrics, kKernels).verdict, "regression");
   EXPECT_THAT(ids(metrics), ElementsAre("gpu.kernel_sum_ns", "gpu.span_ns", "x")) << "the others keep their order";
   metrics = hidden;
-  EXPECT_EQ(decide(metrics, kFirstDecides).verdict, "equivalent");
+  EXPECT_EQ(decide(metrics, kFirstDecides).verdict, "inconclusive");
   metrics = hidden;
   metrics.back().verdict = Verdict::improvement;
-  EXPECT_EQ(decide(metrics, kKernels).verdict, "equivalent");
+  EXPECT_EQ(decide(metrics, kKernels).verdict, "inconclusive");
   metrics = hidden;
   metrics.front().verdict = Verdict::regression;
   EXPECT_EQ(decide(metrics, kKernels).verdict, "regression");
@@ -220,9 +238,9 @@ TEST(SideVerdict, TheDeltaShownIsTheDecidingMetrics) {
   std::vector<MetricResult> metrics = {metric("gpu.span_ns", Verdict::inconclusive, -0.0946),
                                        metric("gpu.kernel_sum_ns", Verdict::regression, 0.3)};
   const SideVerdict out = decide(metrics, kKernels);
-  EXPECT_EQ(out.verdict, "regression");
-  EXPECT_NEAR(*out.latency_delta_pct, 30, 1e-9);
-  EXPECT_EQ(out.opposite, "gpu.kernel_sum_ns +30.0 %, but gpu.span_ns -9.46 % (not significant)");
+  EXPECT_EQ(out.verdict, "inconclusive");
+  EXPECT_NEAR(*out.latency_delta_pct, -9.46, 1e-9);
+  EXPECT_THAT(out.notes, ElementsAre(HasSubstr("gpu.kernel_sum_ns +30.0 %, gpu.span_ns -9.46 %")));
 }
 
 TEST(SideVerdict, OppositeDirectionsAreNamedAndTheLeadingChangeDecides) {

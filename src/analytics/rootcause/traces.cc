@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "analytics/step_time.h"
 #include "analytics/trace_cause.h"
 #include "core/numbers.h"
 #include "core/strings.h"
@@ -18,7 +19,9 @@ constexpr double kFewOthers = 0.05;     // of the kernel time: with so little be
 constexpr double kClockMoved = 0.01;    // a mean clock that changed by more than this did change
 constexpr double kMoreLaunches = 1.15;  // kernels of B over those of A, from which on launching is to blame
 constexpr std::size_t kNamedKernels = 5;
-const std::string kDependency = "dependency_bound";
+constexpr double kMajorShare = 0.5;  // of idle time without an activity: the cause that makes up so much of it names it
+const std::string kDependency = "dependency_bound", kHostWaits = "host_waiting", kLaunches = "more_launches",
+                  kNoHost = "idle_unknown", kNewKernels = "new_kernels", kSilence = "unknown";
 
 double idle_of(const TraceSide& side, const std::string& cause) {
   const auto found = side.idle_ns.find(cause);
@@ -61,6 +64,30 @@ KernelSums sums_of(const TraceSide& a, const TraceSide& b) {
   }
   if (most_alike) sums.others_alike_ns -= sums.most_changed_ns;
   return sums;
+}
+
+// What the sum of kernel times changed by: kernels that one side does not run, and of the others the number and the length of
+// calls.
+struct KernelParts {
+  double new_ns = 0, calls_ns = 0, length_ns = 0;
+};
+
+KernelParts parts_of(const TraceSide& a, const TraceSide& b) {
+  KernelParts parts;
+  for (const auto& [name, after] : b.kernels) {
+    const auto before = a.kernels.find(name);
+    if (before == a.kernels.end() || before->second.count <= 0 || after.count <= 0) {
+      parts.new_ns += after.sum_ns;
+      continue;
+    }
+    const double mean = before->second.sum_ns / before->second.count;
+    parts.calls_ns += (after.count - before->second.count) * mean;
+    parts.length_ns += after.sum_ns - after.count * mean;
+  }
+  for (const auto& [name, before] : a.kernels)
+    if (const auto after = b.kernels.find(name); after == b.kernels.end() || before.count <= 0 || after->second.count <= 0)
+      parts.new_ns -= before.sum_ns;
+  return parts;
 }
 
 // Computing time is a union, kernels' times are a sum: each kernel has its share of what the union changed by.
@@ -114,18 +141,66 @@ Titles joined(Titles a, const Titles& b) {
   return a;
 }
 
-// Idle time that grew in the direction of the whole: by activity of the host, dependency_bound where launched work was held back,
-// what is neither under `other`.
-std::map<std::string, double> idle_weights(const TraceSide& a, const TraceSide& b, double sign, const std::string& other) {
+// Whether a side's idle time says anything of the host.
+bool knows_host(const TraceSide& side) {
+  return std::any_of(side.idle_ns.begin(), side.idle_ns.end(), [](const auto& one) {
+    return one.second > 0 && one.first != kSilence && one.first != trace_time::kShortGaps &&
+           one.first != trace_time::kOutsideWork;
+  });
+}
+
+using Weights = std::map<std::string, double>;
+
+// Idle time that is no activity is named by the cause of the book that makes up most of it.
+void name_host_waits(Weights& weights, const Weights& parts, const Titles& titles) {
+  const auto whole = weights.find(kHostWaits);
+  if (whole == weights.end() || whole->second <= 0) return;
+  for (const auto& [cause, ns] : parts)
+    if (ns >= kMajorShare * whole->second && titles.contains(cause)) {
+      const double weight = whole->second;
+      weights.erase(whole);
+      weights[cause] += weight;
+      return;
+    }
+}
+
+// Idle time that grew in the direction of the whole: by activity of the host, dependency_bound where launched work was held back;
+// what is neither belongs to more launches, where there are (`launches`), else to the host as far as it was recorded.
+Weights idle_weights(const TraceSide& a, const TraceSide& b, double sign, bool launches) {
   const Titles activities = joined(a.activities, b.activities), held = joined(a.held, b.held);
-  std::map<std::string, double> weights;
+  const bool recorded = knows_host(sign > 0 ? b : a);
+  Weights weights, parts;  // parts: of host_waiting
   const auto add = [&](const TraceSide& side, double factor) {
-    for (const auto& [cause, ns] : side.idle_ns)
-      weights[activities.contains(cause) ? cause : held.contains(cause) ? kDependency : other] += factor * ns;
+    for (const auto& [cause, ns] : side.idle_ns) {
+      const bool host = recorded && cause != kSilence;
+      const std::string& id = activities.contains(cause) ? cause
+                              : held.contains(cause)     ? kDependency
+                              : launches                 ? kLaunches
+                              : host                     ? kHostWaits
+                                                         : kNoHost;
+      weights[id] += factor * ns;
+      if (id == kHostWaits) parts[cause] += factor * ns;
+    }
   };
   add(b, sign);
   add(a, -sign);
+  name_host_waits(weights, parts, joined(a.titles, b.titles));
   return weights;
+}
+
+// Time in which kernels computed, `compute` in the direction of the whole, by what changed of the kernels.
+void add_compute(const TraceSide& a, const TraceSide& b, double sign, double compute, const KernelSums& sums, Weights& weights) {
+  KernelParts parts = parts_of(a, b);
+  for (double* part : {&parts.new_ns, &parts.calls_ns, &parts.length_ns}) *part = std::max(0.0, sign * *part);
+  const double all = parts.new_ns + parts.calls_ns + parts.length_ns;
+  const double length = all > 0 ? parts.length_ns / all * compute : compute;
+  if (all > 0) {
+    weights[kNewKernels] += parts.new_ns / all * compute;
+    weights[kLaunches] += parts.calls_ns / all * compute;
+  }
+  const double device = sums.of_device();
+  weights[clock_explains(a, b, b.compute_ns - a.compute_ns) ? "clock_throttling" : "kernels_alike"] += device * length;
+  weights[sign > 0 ? "slower_kernels" : "faster_kernels"] += (1 - device) * length;
 }
 
 // The held-back causes that changed in the direction of the whole, the largest first.
@@ -144,7 +219,9 @@ std::vector<std::string> held_evidence(const TraceSide& a, const TraceSide& b, d
 }
 
 std::string title_of(const std::string& id, const bottleneck::BottleneckClass* kind, bool slower) {
-  if (id == "more_launches") return slower ? "more launches" : "fewer launches";
+  if (id == kNewKernels) return slower ? "kernels that A does not run" : "kernels that B does not run";
+  if (id == kNoHost) return (slower ? "" : "less ") + std::string("idle time of unknown cause (no host events in the trace)");
+  if (id == kLaunches) return slower ? "more launches" : "fewer launches";
   if (id == "slower_kernels") return "slower kernels";
   if (id == "faster_kernels") return "faster kernels";
   if (id == "kernels_alike") return slower ? "most kernels slowed down alike" : "most kernels sped up alike";
@@ -174,10 +251,11 @@ Decomposition decompose_traces(const TraceSide& a, const TraceSide& b) {
   both(a.exposed_collective_ns, b.exposed_collective_ns);
   auto idle = a.idle_ns;
   for (const auto& [cause, ns] : b.idle_ns) idle.emplace(cause, 0);
-  const Titles held = joined(a.held, b.held);
+  const Titles held = joined(a.held, b.held), titles = joined(a.titles, b.titles);
   for (const auto& [cause, ns] : idle) {
     const double before = idle_of(a, cause), after = idle_of(b, cause);
-    const std::string name = core::replace_all(cause, "_", " ");
+    const auto title = titles.find(cause);
+    const std::string name = title != titles.end() ? title->second : core::replace_all(cause, "_", " ");
     add("idle:" + cause, (held.contains(cause) ? "idle, held back on the device, " : "idle, ") + name, before, after);
     both(before, after);
   }
@@ -196,17 +274,14 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
   const double compute = sign * (b.compute_ns - a.compute_ns);
   const bool launches =
       sums.count_a > 0 && sums.count_b > 0 && std::max(sums.count_b / sums.count_a, sums.count_a / sums.count_b) >= kMoreLaunches;
-  const Titles activities = joined(a.activities, b.activities);
-  std::map<std::string, double> weights = idle_weights(a, b, sign, launches ? "more_launches" : "host_waiting");
+  const Titles activities = joined(a.activities, b.activities), titles = joined(activities, joined(a.titles, b.titles));
+  Weights weights = idle_weights(a, b, sign, launches);
   weights["copy_bound"] = sign * (b.exposed_copy_ns - a.exposed_copy_ns);
   weights["communication_bound"] = sign * (b.exposed_collective_ns - a.exposed_collective_ns);
-  if (launches) {
-    weights["more_launches"] += compute;
-  } else {
-    const double device = sums.of_device();
-    weights[clock_explains(a, b, b.compute_ns - a.compute_ns) ? "clock_throttling" : "kernels_alike"] += device * compute;
-    weights[sign > 0 ? "slower_kernels" : "faster_kernels"] += (1 - device) * compute;
-  }
+  if (launches)
+    weights[kLaunches] += compute;
+  else
+    add_compute(a, b, sign, compute, sums, weights);
   double sum = 0;
   for (auto& [id, weight] : weights) sum += weight = std::max(0.0, weight);
   std::vector<Cause> causes;
@@ -218,11 +293,15 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
   for (const auto& [id, weight] : weights) {
     if (weight <= 0) continue;
     const auto* kind = book.find(id);
-    const auto activity = activities.find(id);
-    const std::string title = activity == activities.end() ? title_of(id, kind, sign > 0)
-                              : sign > 0                   ? activity->second
-                                                           : "less time in " + activity->second;
+    const auto known = titles.find(id);
+    const std::string title = known == titles.end() ? title_of(id, kind, sign > 0)
+                              : sign > 0            ? known->second
+                                                    : "less time in " + known->second;
     Cause cause{id, title, weight / sum, weight / std::abs(decomposition.delta_ns), {seen}};
+    if (const bool of_host_waits = known != titles.end() && !activities.contains(id); of_host_waits) {
+      cause.id = kHostWaits;
+      cause.title = (sign > 0 ? "host waits: " : "less time in host waits: ") + known->second;
+    }
     if (id == "clock_throttling")
       cause.evidence.push_back(
           fmt::format("mean clock {:.4g} MHz instead of {:.4g} MHz", *b.clock_hz * 1e-6, *a.clock_hz * 1e-6));

@@ -189,6 +189,69 @@ TEST(Traces, MoreLaunchesDoNotHoldWorkBack) {
   EXPECT_EQ(causes_of(a, b).front().id, "dependency_bound");
 }
 
+TEST(Traces, NewKernelsAreNotSlowerOnes) {
+  TraceSide b = calm();
+  b.kernels["nccl"] = {1, 300};
+  b.compute_ns = 1100;
+  b.span_ns = 1300;
+  auto causes = causes_of(calm(), b);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].id, "new_kernels");
+  EXPECT_EQ(causes[0].title, "kernels that A does not run");
+  causes = causes_of(b, calm());
+  EXPECT_EQ(causes[0].id, "new_kernels");
+  EXPECT_EQ(causes[0].title, "kernels that B does not run");
+}
+
+TEST(Traces, KernelsThatReplaceOthersCountByTheirDifference) {
+  TraceSide b = calm();
+  b.kernels.erase("gemm");
+  b.kernels["other_gemm"] = {10, 560};
+  b.kernels["relu"].sum_ns = 400;
+  b.compute_ns = 1060;
+  b.span_ns = 1260;
+  const auto causes = causes_of(calm(), b);
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_EQ(causes[0].id, "slower_kernels");
+  EXPECT_NEAR(causes[0].probability, 200.0 / 260, 1e-9);
+  EXPECT_EQ(causes[1].id, "new_kernels");
+}
+
+TEST(Traces, MoreCallsOfOneKernelAreNoSlowerKernel) {
+  TraceSide b = calm();
+  b.kernels["softmax"] = {8, 160};
+  b.compute_ns = 860;
+  b.span_ns = 1060;
+  EXPECT_EQ(first(b), "more_launches");
+}
+
+TEST(Traces, WithoutHostEventsNoHostCauseIsNamed) {
+  TraceSide a = calm(), b = calm();
+  a.idle_ns = {{"unknown", 100}, {"short gaps", 50}};
+  b.idle_ns = {{"unknown", 900}, {"short gaps", 60}};
+  b.span_ns = a.span_ns + 810;
+  auto causes = causes_of(a, b);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].id, "idle_unknown");
+  EXPECT_NE(causes[0].title.find("no host events"), std::string::npos);
+  EXPECT_EQ(causes_of(b, a).front().id, "idle_unknown");
+}
+
+TEST(Traces, HostWaitsHaveTheNameOfTheirLargestCause) {
+  TraceSide a = calm(), b = calm();
+  a.titles = b.titles = {{"framework", "framework dispatch between launches"}, {"python", "Python or program code"}};
+  a.idle_ns["framework"] = b.idle_ns["python"] = 0;
+  b.idle_ns["framework"] = 300;
+  b.idle_ns["python"] = 100;
+  b.span_ns = 1400;
+  auto causes = causes_of(a, b);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].id, "host_waiting");
+  EXPECT_EQ(causes[0].title, "host waits: framework dispatch between launches");
+  EXPECT_NEAR(causes[0].probability, 1, 1e-9);
+  EXPECT_EQ(decompose_traces(a, b).parts.front().title, "idle, framework dispatch between launches");
+}
+
 TEST(Traces, ShortGapsAreNoActivity) {
   TraceSide a = calm(), b = calm();
   a.activities = {{"data-loading", "loading and preparing data"}};

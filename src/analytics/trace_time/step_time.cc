@@ -97,7 +97,7 @@ std::vector<Window> StepTimer::windows_of(const DeviceKey& device, const std::ve
   // Work launched in a step may end after the step did on the host: it still is that step's, until the next begins.
   for (const Work& one : work) {
     const std::size_t at = window_at(windows, one.start_ns);
-    if (one.start_ns < windows[at].start_ns) continue;
+    if (one.start_ns < windows[at].start_ns || windows[at].closed) continue;
     const std::int64_t next = at + 1 < windows.size() ? windows[at + 1].start_ns : INT64_MAX;
     windows[at].end_ns = std::max(windows[at].end_ns, std::min(one.end_ns, next));
   }
@@ -137,6 +137,7 @@ StepTime StepTimer::finish(double kernel_variance_ns2) {
       const auto part = folds[i].finish();
       const auto span = static_cast<double>(std::max<std::int64_t>(0, windows[i].end_ns - windows[i].start_ns));
       time.span_ns += span;
+      time.span_by_window.push_back(span);
       time.compute_ns += static_cast<double>(part.compute_ns);
       const auto exposed = static_cast<double>(part.exposed_collective_ns);
       time.exposed_collective_ns += exposed;

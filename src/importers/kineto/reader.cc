@@ -252,14 +252,16 @@ void Reader::flow(const TraceEvent& event) {
 }
 
 void Reader::write_steps() {
-  std::vector<Step> steps;
-  for (const auto& [number, step] : steps_) steps.push_back(step);
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.start_ns < b.start_ns; });
-  std::int64_t iteration = 0;
-  for (const Step& step : steps) {
+  std::vector<std::pair<std::int64_t, Step>> steps(steps_.begin(), steps_.end());
+  std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.second.start_ns < b.second.start_ns; });
+  // Numbers that are missing are steps that were not recorded.
+  std::int64_t iteration = 0, before = steps.empty() ? 0 : steps.front().first;
+  for (const auto& [number, step] : steps) {
+    if (number != before) iteration += std::max<std::int64_t>(1, number - before);
+    before = number;
     trace::IterationRow row;
     row.rank = options_.rank;
-    row.iteration = iteration++;
+    row.iteration = iteration;
     row.phase = ids_.name("step");
     row.start_ns = step.start_ns;
     row.duration_ns = step.end_ns - step.start_ns;

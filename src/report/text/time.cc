@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -15,28 +16,48 @@ constexpr std::size_t kShares = 10;  // the long tail is in the page and in the 
 
 Style part_style(std::size_t index) { return static_cast<Style>(static_cast<int>(Style::part0) + static_cast<int>(index % 6)); }
 
+constexpr std::size_t kFills = 8;  // distinct signs; the last one is of all parts without one of their own
+
 std::string_view part_fill(std::size_t index, bool ascii) {
-  constexpr std::array<std::string_view, 4> kBlocks = {"\u2588", "\u2593", "\u2592", "\u2591"};
-  constexpr std::array<std::string_view, 4> kLetters = {"#", "=", "+", "."};
-  return ascii ? kLetters[index % 4] : kBlocks[index % 4];
+  constexpr std::array<std::string_view, kFills> kBlocks = {"\u2588", "\u2593", "\u2592", "\u2591",
+                                                            "\u259A", "\u2571", "\u25AA", "\u00B7"};
+  constexpr std::array<std::string_view, kFills> kLetters = {"#", "=", "+", ".", "%", "x", "/", "o"};
+  return ascii ? kLetters[index] : kBlocks[index];
 }
 
-// One bar of all parts, in proportion; each keeps at least one column, so that nothing vanishes.
-void write_stack(TextPage& page, const std::vector<TimeShare>& parts) {
+// The sign of each part: the largest have their own, in their order, those that fill no half column and the rest share one.
+std::vector<std::size_t> fills_of(const std::vector<TimeShare>& parts, int width) {
+  std::vector<std::size_t> largest(parts.size());
+  std::iota(largest.begin(), largest.end(), 0);
+  std::stable_sort(largest.begin(), largest.end(),
+                   [&](std::size_t a, std::size_t b) { return parts[a].share_ratio > parts[b].share_ratio; });
+  while (largest.size() > kFills || (largest.size() > 1 && 2 * parts[largest.back()].share_ratio * width < 1)) largest.pop_back();
+  if (largest.size() == kFills && parts.size() > kFills) largest.pop_back();
+  std::vector<std::size_t> fills(parts.size(), kFills - 1);
+  std::sort(largest.begin(), largest.end());
+  for (std::size_t i = 0; i < largest.size(); ++i) fills[largest[i]] = i;
+  return fills;
+}
+
+// One bar of all parts, in proportion; each sign keeps at least one column, so that nothing vanishes.
+void write_stack(TextPage& page, const std::vector<TimeShare>& parts, const std::vector<std::size_t>& fills) {
   const int width = page.width() - 2;
-  std::vector<int> columns;
+  std::array<double, kFills> shares{};
+  for (std::size_t i = 0; i < parts.size(); ++i) shares[fills[i]] += std::clamp(parts[i].share_ratio, 0.0, 1.0);
+  std::array<int, kFills> columns{};
   int used = 0;
-  for (const TimeShare& part : parts) {
-    columns.push_back(std::max(1, static_cast<int>(std::clamp(part.share_ratio, 0.0, 1.0) * width + 0.5)));
-    used += columns.back();
+  for (std::size_t i = 0; i < kFills; ++i) {
+    if (std::find(fills.begin(), fills.end(), i) == fills.end()) continue;
+    columns[i] = std::max(1, static_cast<int>(shares[i] * width + 0.5));
+    used += columns[i];
   }
-  for (; used > width && !columns.empty(); --used) {
+  for (; used > width; --used) {
     auto widest = std::max_element(columns.begin(), columns.end());
     if (*widest <= 1) break;
     --*widest;
   }
   std::string stack = "  ";
-  for (std::size_t i = 0; i < parts.size() && static_cast<int>(i) < width; ++i) {
+  for (std::size_t i = 0; i < kFills; ++i) {
     std::string segment;
     for (int c = 0; c < columns[i]; ++c) segment += part_fill(i, page.ascii());
     stack += page.styled(segment, part_style(i));
@@ -101,9 +122,10 @@ void write_time(TextPage& page, const ReportModel& model) {
   if (total_ns > 0) whole += ", " + page.quantity(total_ns, "ns");
   page.heading("Where the time went", whole);
   if (!model.parts.empty()) {
-    write_stack(page, model.parts);
+    const std::vector<std::size_t> fills = fills_of(model.parts, page.width() - 2);
+    write_stack(page, model.parts, fills);
     for (std::size_t i = 0; i < model.parts.size(); ++i)
-      write_row(page, model.parts[i], model.parts[i].name, part_fill(i, page.ascii()), part_style(i), 1.0);
+      write_row(page, model.parts[i], model.parts[i].name, part_fill(fills[i], page.ascii()), part_style(fills[i]), 1.0);
   }
   write_list(page, "Operator types", model.operators);
   write_list(page, "Nodes", model.nodes);

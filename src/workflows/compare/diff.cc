@@ -123,6 +123,10 @@ core::Status compare_idle(const ComparedSide& a, const ComparedSide& b, const Di
     outcome.cause = decided_activity(outcome.idle_causes, a.sessions.front().work->time.span_ns, whole, request.level);
   if (!outcome.cause && whole.verdict == stats::Verdict::inconclusive && outcome.kernels)
     outcome.cause = decided_kernel(*outcome.kernels, kKernelThreshold);
+  if (!outcome.cause && whole.verdict == stats::Verdict::inconclusive && a.sessions.front().work && b.sessions.front().work) {
+    const double before = a.sessions.front().work->time.span_ns, after = b.sessions.front().work->time.span_ns;
+    outcome.cause = explaining_activity(outcome.idle_causes, before, after - before, whole);
+  }
   return {};
 }
 

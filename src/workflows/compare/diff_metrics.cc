@@ -10,6 +10,7 @@
 #include "analytics/recorded_time.h"
 #include "core/strings.h"
 #include "workflows/recorded_run.h"
+#include "workflows/session/step_time.h"
 
 namespace aaco::workflows {
 namespace {
@@ -69,6 +70,7 @@ constexpr std::array<std::string_view, 18> kUsual = {"latency.p50_ns",
                                                      kTail,
                                                      "latency.mean_ns",
                                                      "throughput.items_per_second",
+                                                     kStepRange,
                                                      "latency.caller_cpu_ns",
                                                      "gpu.busy_ns",
                                                      "gpu.idle_ns",
@@ -199,7 +201,8 @@ std::vector<std::optional<std::int64_t>> devices_of(const std::string& id, const
 }
 
 std::string scope_of(const MetricInput& metric, const ComparedSession& session, bool series) {
-  if (series && (latency_statistic(metric.id) != nullptr || is_throughput(metric.id))) return session.scope;
+  if (series && (latency_statistic(metric.id) != nullptr || is_throughput(metric.id) || metric.id == kStepRange))
+    return session.scope;
   if (series && metric.id.starts_with("llm.")) return "request";
   if (session.work && (session.work->values.contains(metric.id) || metric.id.starts_with(analytics::gaps::kIdleMetrics)))
     return session.work->has_steps ? "step" : "trace";

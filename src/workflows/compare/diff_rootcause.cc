@@ -171,15 +171,23 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
   return "revert the change (" + cause.title + "), or approve it as the new baseline";
 }
 
-// The remedy of the cause for which launched work was held back longer; of the largest that has one.
-std::string held_advice(const analytics::rootcause::Decomposition& difference, const analytics::gaps::CauseBook& causes) {
+// The remedy of the cause of idle time that grew most, of those wanted; empty where none did.
+template <class Wanted>
+std::string idle_advice(const analytics::rootcause::Decomposition& difference, const analytics::gaps::CauseBook& causes,
+                        Wanted wanted) {
   constexpr std::string_view kIdle = "idle:";
   for (const auto& part : difference.parts) {
     if (part.ns <= 0 || !part.id.starts_with(kIdle)) continue;
     const auto found = causes.find(std::string_view(part.id).substr(kIdle.size()));
-    if (found && is_held_back(causes.at(*found))) return causes.at(*found).remedy;
+    if (found && wanted(causes.at(*found))) return causes.at(*found).remedy;
   }
-  return "find what the held-back work waits for: trace all devices and processes that share its events";
+  return {};
+}
+
+// Of what launched work waits for.
+std::string held_advice(const analytics::rootcause::Decomposition& difference, const analytics::gaps::CauseBook& causes) {
+  const std::string known = idle_advice(difference, causes, [](const auto& cause) { return is_held_back(cause); });
+  return known.empty() ? "find what the held-back work waits for: trace all devices and processes that share its events" : known;
 }
 
 // What helps a trace against what the classes of bottlenecks say to runs in other words.
@@ -187,11 +195,20 @@ std::string trace_advice(const Judges& judges, const analytics::rootcause::Decom
                          const analytics::rootcause::Cause& cause, const analytics::gaps::CauseBook& causes) {
   if (const auto activity = causes.find(cause.id); activity && difference.delta_ns > 0) return causes.at(*activity).remedy;
   if (cause.id == "dependency_bound" && difference.delta_ns > 0) return held_advice(difference, causes);
+  if (cause.id == "host_waiting" && difference.delta_ns > 0 && cause.title.find(':') != std::string::npos)
+    if (std::string known = idle_advice(
+            difference, causes, [](const auto& one) { return !is_activity(one) && !is_held_back(one) && one.id != "unknown"; });
+        !known.empty())
+      return known;
   static const std::map<std::string, std::string, std::less<>> kOfTraces = {
       {"host_waiting",
        "keep the device busy: check what the host does in the gaps ('aaco report' of the slower trace ranks the actions)"},
       {"more_launches",
        "find what used to be fused or cached ('aaco diff' lists the new kernels); capture and replay the launches (graphs)"},
+      {"idle_unknown",
+       "record the host's events too (Python stack, operators, runtime calls, NVTX or roctx ranges): they tell the cause"},
+      {"new_kernels",
+       "find where these kernels come from ('aaco diff' lists them): another library, shape, precision or code path"},
       {"slower_kernels", "find the library or shape change behind the slower kernels, and revert it"},
       {"kernels_alike",
        "compare the clocks, power and temperature of the device, its driver and libraries ('aaco record' samples them)"},
@@ -206,6 +223,7 @@ analytics::rootcause::TraceSide trace_side(const ComparedSession& session, bool 
   const TraceWork& work = *session.work;
   analytics::rootcause::TraceSide side;
   for (const auto& cause : causes.causes()) {
+    side.titles[cause.id] = cause.title;
     if (is_activity(cause)) side.activities[cause.id] = cause.title;
     if (is_held_back(cause)) side.held[cause.id] = cause.title;
   }
@@ -313,7 +331,8 @@ core::Result<std::optional<SuspectedCause>> cause_of_traces(const ComparedSide& 
   const auto causes = find_trace_causes(side_a, side_b, difference, judges.book);
   if (causes.empty()) return std::optional<SuspectedCause>();
   Json chain = Json::array();
-  const bool of_kernels = causes.front().id.ends_with("_kernels") || causes.front().id == "kernels_alike";
+  const bool of_kernels =
+      causes.front().id.ends_with("_kernels") || causes.front().id == "idle_unknown" || causes.front().id == "kernels_alike";
   if (!kernels_only && causes.front().id != "clock_throttling" && !of_kernels && !trace_b->path.empty()) {
     AACO_ASSIGN(chain, chain_json(trace_b->path));
   }

@@ -21,6 +21,7 @@
 #include "workflows/session/llm_journal.h"
 #include "workflows/session/metrics_files.h"
 #include "workflows/session/noise.h"
+#include "workflows/session/step_time.h"
 
 namespace aaco::workflows {
 namespace {
@@ -30,6 +31,8 @@ using core::Json;
 
 constexpr std::string_view kTagPrefix = "tag:";
 constexpr double kOtherGridShare = 0.25;  // of the time of kernels that both traces have
+constexpr double kOtherThreads = 0.02;    // a kernel's mean threads per call that changed by more than this did change
+constexpr std::size_t kFewestGrown = 3;   // kernels with more (fewer) threads, from which on the problem is taken for another
 
 struct FoundSession {
   std::string path;
@@ -84,7 +87,9 @@ void choose_iterations(ComparedSession& session, const trace::SessionManifest& m
 
 core::Status read_series(ComparedSession& session, const trace::SessionManifest& manifest, bool drop_disturbed) {
   trace::NameTable names;
-  AACO_ASSIGN(auto rows, tracelake::read_table<trace::IterationRow>(session.path, names));
+  AACO_ASSIGN(const auto stored, tracelake::read_table<trace::IterationRow>(session.path, names));
+  auto [rows, ranges_ns] = timed_iterations(session.path, stored, names);
+  if (!ranges_ns.empty()) session.series[kStepRange] = std::move(ranges_ns);
   choose_iterations(session, manifest, drop_disturbed, rows, names);
   for (const char* phase : {"measure", "device_step", "step"}) {
     session.iterations = analytics::metrics::durations_of(rows, names, phase);
@@ -176,6 +181,7 @@ std::map<std::string, Grids> by_kernel(const TraceWork& work) {
 struct GridChange {
   double common_ns = 0, other_ns = 0;
   std::size_t kept = 0, changed = 0;  // kernels
+  std::size_t more = 0, fewer = 0;    // of the changed ones, those whose calls have more or fewer threads
   std::string kernel, a, b;           // the one that changed with most time, and its grids
   double largest_ns = 0;
 };
@@ -200,7 +206,13 @@ GridChange grid_change(const TraceWork& a, const TraceWork& b) {
       }
     change.common_ns += all;
     change.other_ns += other;
-    ++(2 * other > all ? change.changed : change.kept);
+    const bool changed = 2 * other > all;
+    ++(changed ? change.changed : change.kept);
+    if (changed) {
+      const double ratio = b.threads.at(kernel).mean / a.threads.at(kernel).mean;
+      change.more += ratio > 1 + kOtherThreads ? 1 : 0;
+      change.fewer += ratio < 1 - kOtherThreads ? 1 : 0;
+    }
     if (other <= change.largest_ns) continue;
     change.largest_ns = other;
     change.kernel = kernel;
@@ -215,13 +227,18 @@ std::optional<hardware::Difference> grid_difference(const ComparedSession& a, co
   const GridChange change = grid_change(*a.work, *b.work);
   if (change.other_ns <= kOtherGridShare * change.common_ns) return std::nullopt;
   const std::string of = " for " + trace::short_kernel_name(change.kernel).substr(0, 60);
-  // Another problem size changes most grids; where others stay, one kernel was rewritten.
-  const bool rewritten = change.kept >= change.changed;
-  return hardware::Difference{
-      "grid", change.a + of, change.b + of, rewritten ? hardware::Severity::soft : hardware::Severity::hard,
-      rewritten ? std::to_string(change.changed) + " of " + std::to_string(change.changed + change.kept) +
-                      " kernels ran with other grids; the others kept theirs, so the problem size is the same"
-                : "the same kernels ran with different grids: different problem sizes"};
+  // A launch grid does not tell the problem size: kernels are tuned, rewritten and launched otherwise. A larger problem gives
+  // most of several kernels more threads.
+  const std::size_t grown = std::max(change.more, change.fewer);
+  const bool resized = change.changed > change.kept && grown >= kFewestGrown && 3 * grown >= 2 * change.changed;
+  const std::string count = fmt::format("{} of {} kernels ran with other grids", change.changed, change.changed + change.kept);
+  std::string meaning = count + "; a grid does not tell the problem size: another launch configuration, or other inputs";
+  if (change.kept >= change.changed) meaning = count + "; the others kept theirs, so the problem size is the same";
+  if (resized)
+    meaning = fmt::format("{}, {} of them with {} threads: different problem sizes", count, grown,
+                          change.more >= change.fewer ? "more" : "fewer");
+  return hardware::Difference{"grid", change.a + of, change.b + of, resized ? hardware::Severity::hard : hardware::Severity::soft,
+                              std::move(meaning)};
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ using core::Json;
 
 // Of the idle time of both sides together: a smaller cause is not tested, whichever way it changed (our own judgement).
 constexpr double kTestedShare = 0.01;
+constexpr double kExplains = 0.5;          // of what the whole takes longer: a part that holds so much explains it
 constexpr std::size_t kFewestWindows = 3;  // on each side, for a test of their means
 
 struct IdleSeries {
@@ -125,6 +126,24 @@ std::optional<SuspectedCause> decided_activity(const std::vector<IdleCauseChange
                     core::format_signed_duration(one.ci95->low), core::format_signed_duration(one.ci95->high)),
         more ? one.remedy : "no action needed: this part is faster in B",
         Json::object({{"of", "step"}, {"causes", Json::array({std::move(cause)})}})};
+  }
+  return std::nullopt;
+}
+
+std::optional<SuspectedCause> explaining_activity(const std::vector<IdleCauseChange>& changes, double step_ns,
+                                                  double span_delta_ns, const analytics::regression::MetricResult& whole) {
+  if (step_ns <= 0 || std::abs(span_delta_ns) < whole.threshold_ratio * step_ns) return std::nullopt;
+  for (const IdleCauseChange& one : changes) {
+    const double share = one.delta_ns() / span_delta_ns;
+    if (!one.activity || one.p_holm || share < kExplains) continue;
+    Json cause = Json::object({{"cause", one.id}, {"title", one.title}, {"share", share}});
+    return SuspectedCause{
+        fmt::format("{}: {} instead of {} of idle time, {} of the difference between these two traces; too few steps to tell "
+                    "whether it repeats",
+                    one.title, core::format_duration(one.candidate_ns), core::format_duration(one.baseline_ns),
+                    core::format_percent(share)),
+        one.delta_ns() > 0 ? one.remedy : "no action needed: this part is faster in B",
+        Json::object({{"of", "trace"}, {"causes", Json::array({std::move(cause)})}})};
   }
   return std::nullopt;
 }

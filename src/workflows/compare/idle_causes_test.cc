@@ -80,6 +80,16 @@ TEST(DecidedActivity, NamedWhereTheWholeIsInconclusive) {
   EXPECT_NE(decided_activity(changes(fast(), slow()), 150e6, whole(0.2), 0.95)->recommendation.find("workers"),
             std::string::npos);
 }
+TEST(ExplainingActivity, IsNamedWhereStepsAreTooFewForATest) {
+  const auto one_step = changes(side({{"short gaps", {9e6}}}, 1), side({{"gc", {300e6}}, {"short gaps", {12e6}}}, 1));
+  const auto cause = explaining_activity(one_step, 390e6, 380e6, whole(0.97));
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->details["causes"].items()[0]["cause"].text(), "gc");
+  EXPECT_NE(cause->cause.find("78.9 %"), std::string::npos) << cause->cause;
+  EXPECT_FALSE(explaining_activity(one_step, 390e6, 700e6, whole(0.97))) << "less than half of the difference";
+  EXPECT_FALSE(explaining_activity(one_step, 390e6, -380e6, whole(-0.97))) << "B takes less time";
+  EXPECT_FALSE(explaining_activity(one_step, 39e9, 380e6, whole(0.01))) << "below the threshold";
+}
 TEST(DecidedActivity, NotAgainstTheWholeAndNotBelowTheThreshold) {
   EXPECT_FALSE(decided_activity(changes(slow(), fast()), 150e6, whole(0.17), 0.95)) << "the step became longer";
   EXPECT_FALSE(decided_activity(changes(slow(), fast()), 2e9, whole(-0.17), 0.95)) << "2 % of a step";

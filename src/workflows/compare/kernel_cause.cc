@@ -38,6 +38,36 @@ std::vector<Candidate> candidates_of(const KernelChange& kernel) {
   return candidates;
 }
 
+// Of the time of all kernels but the one that changed most: from this share on that changed beyond doubt in the same direction it
+// is the device and no kernel; with less than kFewOthers of the kernel time beside that one nothing shows the device
+// (analytics/rootcause/traces.cc).
+constexpr double kMaxOthers = 0.6, kFewOthers = 0.05;
+
+// Kernels that changed alike, most of them.
+std::optional<SuspectedCause> alike(const analytics::tracediff::TraceDifference& difference, const std::string& most,
+                                    bool slower) {
+  double all = 0, others = 0, changed = 0, before = 0, after = 0;
+  std::size_t count = 0;
+  for (const KernelChange& kernel : difference.kernels) {
+    all += kernel.a.per_step_ns;
+    const bool same = kernel.verdict == (slower ? CallVerdict::slower : CallVerdict::faster);
+    if (same) ++count, before += kernel.a.per_step_ns, after += kernel.a.per_step_ns + kernel.time_part_ns;
+    if (kernel.name == most) continue;
+    others += kernel.a.per_step_ns;
+    if (same) changed += kernel.a.per_step_ns;
+  }
+  if (others < kFewOthers * all || changed < kMaxOthers * others || before <= 0) return std::nullopt;
+  const std::string title = slower ? "most kernels slowed down alike" : "most kernels sped up alike";
+  Json cause = Json::object({{"cause", "kernels_alike"}, {"title", title}, {"kernel_count", static_cast<std::int64_t>(count)}});
+  return SuspectedCause{
+      fmt::format("{}: {} of {} kernels, {} together; the device (clock, power, temperature), a driver or a library rather than "
+                  "one kernel; the whole is inconclusive",
+                  title, count, difference.kernels.size(), core::format_signed_percent(after / before - 1)),
+      slower ? "compare the clocks, power and temperature of the device, its driver and libraries ('aaco record' samples them)"
+             : "no action needed: these kernels are faster in B",
+      Json::object({{"of", "kernel"}, {"causes", Json::array({std::move(cause)})}})};
+}
+
 }  // namespace
 
 std::optional<SuspectedCause> decided_kernel(const analytics::tracediff::TraceDifference& difference, double threshold_ratio) {
@@ -57,6 +87,7 @@ std::optional<SuspectedCause> decided_kernel(const analytics::tracediff::TraceDi
   const bool slower = largest.verdict == CallVerdict::slower;
   // Some slower and others faster is no single cause.
   if (2 * (slower ? faster_ns : slower_ns) > (slower ? slower_ns : faster_ns)) return std::nullopt;
+  if (auto device = alike(difference, found->kernel, slower)) return device;
   const std::string name = trace::short_kernel_name(found->kernel).substr(0, kMaxKernelName);
   Json cause = Json::object({{"cause", slower ? "slower_kernels" : "faster_kernels"},
                              {"title", slower ? "slower kernels" : "faster kernels"},

@@ -36,6 +36,18 @@ TEST_F(DecidedKernel, IsNamedBesideAnInconclusiveWhole) {
   EXPECT_EQ(cause->details["causes"].items()[0]["cause"].text(), "faster_kernels");
   EXPECT_EQ(cause->details["causes"].items()[0]["kernel"].text(), "laplacian(double*)");
 }
+TEST_F(DecidedKernel, MostKernelsAlikeAreNoSingleKernel) {
+  kernel("gemm", 6e6, 8e6, CallVerdict::slower);
+  kernel("gelu", 3e6, 4e6, CallVerdict::slower);
+  kernel("norm", 0.5e6, 0.66e6, CallVerdict::slower);
+  kernel("fill", 0.1e6, 0.1e6, CallVerdict::not_significant);
+  auto cause = found();
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->details["causes"].items()[0]["cause"].text(), "kernels_alike");
+  EXPECT_NE(cause->cause.find("most kernels slowed down alike: 3 of 4 kernels, +33"), std::string::npos) << cause->cause;
+  difference_.kernels[1].verdict = difference_.kernels[2].verdict = CallVerdict::not_significant;
+  EXPECT_EQ(found()->details["causes"].items()[0]["cause"].text(), "slower_kernels");
+}
 TEST_F(DecidedKernel, SlowerHasARemedy) {
   kernel("gemm", 1e6, 2e6, CallVerdict::slower);
   const auto cause = found();

@@ -9,6 +9,7 @@
 #include "stats/distributions.h"
 #include "stats/summary.h"
 #include "tracelake/lake.h"
+#include "workflows/session/step_time.h"
 
 namespace aaco::workflows {
 namespace {
@@ -20,6 +21,7 @@ using analytics::trace_time::Windows;
 using analytics::trace_time::WorkKind;
 
 constexpr std::size_t kMaxSpans = 2'000'000;  // kept one by one
+constexpr std::size_t kFewestSpans = 3;       // steps, for an interval of their mean
 
 struct Span {
   std::int64_t device = 0;  // of a rank
@@ -37,10 +39,12 @@ analytics::tracediff::Grid grid_of(const trace::KernelRow& row) {
 
 core::Result<Windows> step_windows(const std::string& path, trace::NameTable& names) {
   Windows windows;
-  AACO_ASSIGN(const auto rows, tracelake::read_table<trace::IterationRow>(path, names));
+  AACO_ASSIGN(const auto stored, tracelake::read_table<trace::IterationRow>(path, names));
+  const TimedIterations timed = timed_iterations(path, stored, names);
   for (const std::string_view phase : {"device_step", "step"}) {
-    for (const auto& row : rows)
-      if (names.text(row.phase) == phase) windows[row.rank].push_back({row.start_ns, row.start_ns + row.duration_ns});
+    for (const auto& row : timed.rows)
+      if (names.text(row.phase) == phase)
+        windows[row.rank].push_back({row.start_ns, row.start_ns + row.duration_ns, timed.by_period()});
     if (!windows.empty()) break;
   }
   return windows;
@@ -58,8 +62,6 @@ class Collector {
     }
     work.has_steps = first > 0;
     work.steps.resize(std::max<std::size_t>(1, first));
-    for (const auto& [rank, list] : windows)
-      for (const Window& window : list) durations_.push_back(static_cast<double>(window.end_ns - window.start_ns));
   }
 
   void add(const trace::KernelRow& row) {
@@ -76,10 +78,14 @@ class Collector {
     spans_.push_back({device(row.rank, row.device), row.start_ns, row.end_ns, *step});
     const bool collective = collectives_.contains(row.name.value);
     timer_.add(row.rank, row.device, {collective ? WorkKind::collective : WorkKind::compute, row.name, row.start_ns, row.end_ns});
-    if (row.grid_x && *row.grid_x > 0)
-      work_.grids[std::string(work_.names.text(row.name)) + "\n" + std::to_string(*row.grid_x) + "x" +
-                  std::to_string(row.grid_y.value_or(1)) + "x" + std::to_string(row.grid_z.value_or(1))] +=
-          static_cast<double>(duration);
+    if (!row.grid_x || *row.grid_x <= 0) return;
+    const std::string name(work_.names.text(row.name));
+    work_.grids[name + "\n" + std::to_string(*row.grid_x) + "x" + std::to_string(row.grid_y.value_or(1)) + "x" +
+                std::to_string(row.grid_z.value_or(1))] += static_cast<double>(duration);
+    double threads = 1;
+    for (const auto& extent : {row.grid_x, row.grid_y, row.grid_z, row.block_x, row.block_y, row.block_z})
+      threads *= static_cast<double>(extent.value_or(1));
+    work_.threads[name].add(threads);
   }
   void add(const trace::CopyRow& row) {
     const auto step = step_of(row.rank, row.start_ns);
@@ -95,13 +101,12 @@ class Collector {
 
   void finish() {
     const std::vector<double> busy = busy_by_step();
-    std::vector<double> sums, counts, idle;
+    std::vector<double> sums, counts;
     for (std::size_t i = 0; i < work_.steps.size(); ++i) {
       double sum = 0;
       for (const auto& call : work_.steps[i]) sum += static_cast<double>(call.duration_ns);
       sums.push_back(sum);
       counts.push_back(static_cast<double>(work_.steps[i].size()));
-      if (i < durations_.size()) idle.push_back(durations_[i] - busy[i]);
     }
     add_values(sums, counts, busy);
     for (const auto& [cause, list] : work_.time.idle_by_window) add_idle(cause, list);
@@ -109,7 +114,13 @@ class Collector {
     work_.series["gpu.kernel_sum_ns"] = sums;
     work_.series["gpu.kernel_count"] = counts;
     work_.series["gpu.busy_ns"] = busy;
-    work_.series["gpu.idle_ns"] = idle;
+    const auto& spans = work_.time.span_by_window;
+    if (spans.size() != busy.size()) return;  // several devices of a rank: each has the whole trace's
+    std::vector<double> idle;
+    for (std::size_t i = 0; i < busy.size(); ++i) idle.push_back(std::max(0.0, spans[i] - busy[i]));
+    const double sum = std::accumulate(idle.begin(), idle.end(), 0.0);
+    work_.values["gpu.idle_ns"] = {"gpu.idle_ns", sum / static_cast<double>(idle.size()), "ns", {}, {}};
+    work_.series["gpu.idle_ns"] = std::move(idle);
   }
 
   [[nodiscard]] bool empty() const { return spans_.empty(); }
@@ -126,6 +137,7 @@ class Collector {
                                         [](std::int64_t time, const Window& window) { return time < window.start_ns; });
     if (after == list.begin()) return std::nullopt;
     const auto index = static_cast<std::size_t>(after - list.begin()) - 1;
+    if (list[index].closed && start_ns >= list[index].end_ns) return std::nullopt;
     // Work launched in a step may start after its end on the host: it still is that step's, until the next begins.
     return first_step_.at(rank) + index;
   }
@@ -162,6 +174,12 @@ class Collector {
     const double span = work_.time.span_ns, around = stats::kNormal95 * std::sqrt(work_.time.variance_ns2);
     trace::MetricValue span_value{"gpu.span_ns", span, "ns", {}, {}};
     if (around < span) span_value.ci95 = trace::Interval{span - around, span + around};
+    // Gaps before kernels of one name scatter by their place in the step; steps that repeat them scatter less.
+    const bool one_device = windows_.size() == 1 && work_.time.span_by_window.size() == work_.steps.size();
+    if (one_device && work_.steps.size() >= kFewestSpans)
+      if (const auto steps_ci95 = stats::summarize(work_.time.span_by_window).mean_ci95;
+          steps_ci95 && (!span_value.ci95 || steps_ci95->high - steps_ci95->low < span_value.ci95->high - span_value.ci95->low))
+        span_value.ci95 = trace::Interval{steps_ci95->low, steps_ci95->high};
     if (span > 0) work_.values["gpu.span_ns"] = span_value;
   }
 
@@ -183,7 +201,6 @@ class Collector {
   TraceWork& work_;
   const Windows& windows_;
   std::map<std::int32_t, std::size_t> first_step_;
-  std::vector<double> durations_;
   std::vector<Span> spans_;
   StepTimer timer_;
   std::set<std::uint32_t> collectives_;                                 // kernels by name

@@ -5,9 +5,11 @@
 #include "analytics/scheduling.h"
 #include "analytics/sensor_agreement.h"
 #include "analytics/telemetry.h"
+#include "stats/summary.h"
 #include "tracelake/lake.h"
 #include "workflows/session/noise.h"
 #include "workflows/session/row_puller.h"
+#include "workflows/session/step_time.h"
 
 namespace aaco::workflows {
 namespace {
@@ -44,6 +46,14 @@ void judge_sensors(std::span<const trace::GpuEventRow> events, const trace::Name
   if (auto warning = analytics::trust::disagreement_warning(agreements)) draft.manifest().warnings.push_back(std::move(*warning));
 }
 
+trace::Metrics step_range_metrics(const std::vector<double>& ranges_ns) {
+  const auto median = stats::summarize(ranges_ns).p50;
+  if (!median) return {};
+  trace::MetricValue value{kStepRange, median->value, "ns", {}, {}};
+  if (median->ci95) value.ci95 = trace::Interval{median->ci95->low, median->ci95->high};
+  return {value};
+}
+
 }  // namespace
 
 core::Result<analytics::scheduling::Summary> scheduling_summary(const std::string& session_path) {
@@ -64,9 +74,10 @@ core::Result<trace::Metrics> table_metrics(SessionDraft& draft, LoadedSession& l
   AACO_ASSIGN(const auto system, loaded.rows<trace::SystemEventRow>());
   AACO_ASSIGN(const auto gpu, loaded.rows<trace::GpuEventRow>());
   AACO_ASSIGN(const auto* node_time, loaded.node_time());
-  std::vector<trace::IterationRow> counted(iterations.begin(), iterations.end());
+  auto [counted, ranges_ns] = timed_iterations(loaded.path(), iterations, names);
   leave_out_disturbed(draft.manifest(), counted);
   trace::Metrics metrics = analytics::metrics::latency_metrics(counted, names, items_per_iteration).metrics;
+  append(metrics, step_range_metrics(ranges_ns));
   AACO_ASSIGN(const auto blocks, loaded.rows<trace::LoopBlockRow>());
   append(metrics, analytics::metrics::caller_cpu_metrics(blocks, counted, names));
   append(metrics, analytics::metrics::phase_metrics(phases));

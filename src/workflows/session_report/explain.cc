@@ -16,6 +16,7 @@
 #include "workflows/llm_causes/slow_causes.h"
 #include "workflows/recorded_run.h"
 #include "workflows/session/metrics_files.h"
+#include "workflows/session/step_time.h"
 #include "workflows/session_choice.h"
 #include "workflows/session_report.h"
 #include "workflows/session_report/measured_advice.h"
@@ -144,8 +145,9 @@ std::string_view call_word(const trace::SessionManifest& manifest) {
 // `one_load`: what is measured does not change within the session.
 core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool one_load, std::string_view unit) {
   const trace::NameTable& names = loaded.names();
-  AACO_ASSIGN(const auto iterations, loaded.rows<trace::IterationRow>());
+  AACO_ASSIGN(const auto stored, loaded.rows<trace::IterationRow>());
   AACO_ASSIGN(const auto blocks, loaded.rows<trace::LoopBlockRow>());
+  const auto iterations = timed_iterations(loaded.path(), stored, names).rows;
   std::vector<trace::IterationRow> measured;
   for (const char* phase : {"measure", "device_step", "step"}) {
     for (const auto& row : iterations)

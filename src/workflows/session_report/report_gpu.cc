@@ -362,7 +362,7 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
                     core::format_duration(find_metric(model.metrics, "gpu.span_ns", number)->value),
                     model.why.empty() ? in_words((*idlest)["bound"]["limit"].text())
                                       : in_sentence(model.why.front().title) + model.why_cause) +
-        outside_span(model, find_metric(model.metrics, "gpu.span_ns", number)->value) +
+        outside_span(model, find_metric(model.metrics, "gpu.span_ns", number)->value) + period_of(model) +
         straggler_of(model.session.outcome.gpu["straggler"]);
   double attributed = 0;
   for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);

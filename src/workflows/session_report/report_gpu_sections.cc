@@ -1,14 +1,18 @@
 #include "workflows/session_report/report_gpu_sections.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <vector>
 
 #include "analytics/metric_catalogue.h"
 #include "core/files.h"
+#include "core/numbers.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu_analysis.h"
 #include "workflows/session/row_puller.h"
+#include "workflows/session/step_time.h"
 
 namespace aaco::workflows {
 namespace {
@@ -152,6 +156,13 @@ core::Status fill_gpu_strip(report::ReportModel& model, LoadedSession& loaded) {
     }
   }
   return {};
+}
+
+std::string period_of(const report::ReportModel& model) {
+  const auto *range = find_metric(model.metrics, kStepRange), *period = find_metric(model.metrics, "latency.p50_ns");
+  if (range == nullptr || period == nullptr) return {};
+  return fmt::format(" A step's range takes {} (median), and {} pass from the start of one to the start of the next.",
+                     core::format_duration(range->value), core::format_duration(period->value));
 }
 
 }  // namespace aaco::workflows

@@ -16,4 +16,7 @@ core::Status fill_gpu_section(report::ReportModel& model, const std::string& ses
 // The devices' work of one iteration (the median step; without steps the beginning of the trace) as spans of the timeline strip.
 core::Status fill_gpu_strip(report::ReportModel& model, LoadedSession& loaded);
 
+// Where the steps' ranges do not touch each other: their own time, and the time from one to the next. Empty where they do.
+std::string period_of(const report::ReportModel& model);
+
 }  // namespace aaco::workflows

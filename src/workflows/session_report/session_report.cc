@@ -18,6 +18,7 @@
 #include "workflows/predict/session_estimates.h"
 #include "workflows/session/llm_journal.h"
 #include "workflows/session/metrics_files.h"
+#include "workflows/session/step_time.h"
 #include "workflows/session/traced_devices.h"
 #include "workflows/session_report/lost_time.h"
 #include "workflows/session_report/measured_advice.h"
@@ -74,6 +75,14 @@ void fill_iterations(report::ReportModel& model, std::span<const trace::Iteratio
     if (point.phase != "profile" && model.timeline.size() < kTimelineIterations)
       model.timeline.push_back(
           {"iterations", point.phase + " " + std::to_string(point.iteration), point.phase, point.start_ns, point.duration_ns});
+}
+
+// Where steps are timed from start to start, "latency" would be taken for their own time.
+void name_periods(std::vector<report::MetricDefinition>& definitions) {
+  constexpr std::string_view kLatency = "latency", kWord = "step period";
+  for (report::MetricDefinition& one : definitions)
+    if (one.id.starts_with("latency."))
+      if (const std::size_t at = one.title.find(kLatency); at != std::string::npos) one.title.replace(at, kLatency.size(), kWord);
 }
 
 std::optional<DeviceRoofs> roofs_of(const SessionEstimates& estimates, const core::Paths& paths) {
@@ -138,7 +147,9 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   const auto system = rows_or_none<trace::SystemEventRow>(model, loaded, "telemetry of the host");
   const auto gpu = rows_or_none<trace::GpuEventRow>(model, loaded, "telemetry of the GPU");
   const std::int64_t origin = origin_of(model, iterations);
-  fill_iterations(model, iterations, names, origin);
+  const TimedIterations timed = timed_iterations(session_path, iterations, names);
+  fill_iterations(model, timed.rows, names, origin);
+  if (timed.by_period()) name_periods(model.definitions);
   keep_going(model, fill_node_shares(model, loaded, origin), "time by node");
   if (const auto estimates = read_estimates(session_path))
     fill_attainable(model, *estimates, roofs_of(*estimates, paths));
