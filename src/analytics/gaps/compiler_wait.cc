@@ -18,19 +18,15 @@ bool contains_any(std::string_view name, const std::array<std::string_view, N>& 
 bool waits_for_child(std::string_view name) {
   return contains_any(name, std::to_array<std::string_view>({"waitpid", "wait4", "waitid", "wait3", "subprocess.py"}));
 }
-bool starts_child(std::string_view name) {
-  return contains_any(name, std::to_array<std::string_view>({"posix_spawn", "vfork", "fork", "execve", "popen"}));
-}
 
 }  // namespace
 
-// A wait for a child process that the loading of code follows, before a kernel that never ran, is the compiler's time. So are
-// other waits, reads and writes between the start of a child and that load.
+// A wait for a child process that the loading of code follows, before a kernel that never ran, is the compiler's time.
 void GapExplainer::note_compilers(const Gap& gap, std::vector<HostFrame>& frames) const {
   if (!gap.launch || !gap.launch->is_first || gap.launch->is_copy) return;
   const auto& own = book_->own();
   const auto of_thread = [&](const Call& call) { return call.rank == gap.rank && call.thread_id == gap.launch->thread_id; };
-  std::int64_t load_ns = INT64_MIN, child_ns = INT64_MAX;
+  std::int64_t load_ns = INT64_MIN;
   for (const Call& call : calls_)
     if (of_thread(call) && call.is_runtime() && call.cause == own.first_use && call.start_ns <= gap.launch->start_ns &&
         call.end_ns > gap.start_ns)
@@ -41,13 +37,8 @@ void GapExplainer::note_compilers(const Gap& gap, std::vector<HostFrame>& frames
            call.end_ns > gap.start_ns && call.end_ns <= load_ns;
   };
   for (const Call& call : calls_)
-    if (before_load(call) && starts_child(names_.text(call.name))) child_ns = std::min(child_ns, call.start_ns);
-  for (const Call& call : calls_) {
-    if (!before_load(call)) continue;
-    const bool of_child = call.domain == HostDomain::os && call.start_ns >= child_ns;
-    if (waits_for_child(names_.text(call.name)) || of_child)
+    if (before_load(call) && waits_for_child(names_.text(call.name)))
       frames.push_back({call.start_ns, call.end_ns, own.jit_compilation, false});
-  }
   sort_frames(frames);
 }
 

@@ -16,10 +16,6 @@ TEST_F(CompilerWait, AWaitForAChildThatTheLoadOfCodeFollows) {
   call("os", "waitpid", 1.2, 10.5).call("cuda_driver", "cuModuleLoadData", 10.6, 10.8);
   EXPECT_EQ(first_launch().cause(), "jit-compilation");
 }
-TEST_F(CompilerWait, ReadsBetweenTheStartOfAChildAndTheLoad) {
-  call("os", "posix_spawn", 1.1, 1.2).call("os", "poll", 1.3, 10.5).call("cuda_driver", "cuModuleLoadData", 10.6, 10.8);
-  EXPECT_EQ(first_launch().cause(), "jit-compilation");
-}
 TEST_F(CompilerWait, ChildrenOfPython) {
   call("python", "subprocess.py(1165): communicate", 1.1, 10.5);
   call("python", "<built-in method poll of select.poll object>", 1.2, 10.4);

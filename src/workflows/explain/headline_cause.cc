@@ -193,7 +193,7 @@ Json family_cause(const Json& gpu, std::string_view limit, double kernels_share)
   const auto named =
       std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Named& one) { return one.family == leading->family; });
   const double share = leading->share * kernels_share;
-  if (leading->family == "other") return unknown_family(gpu, share);
+  if (leading->family == "other") return limit.empty() ? unknown_family(gpu, share) : Json();
   if (named != kFamilies.end()) return cause_of(named->id, named->title, share);
   return cause_of(leading->family, leading->family + " kernels", share);
 }

@@ -86,8 +86,12 @@ TEST(HeadlineCause, AKernelOfUnknownFamilyIsNamed) {
   Json one = kernel("other", "unknown", 90);
   one.set("name", "rnn_cell_kernel(float*)");
   EXPECT_EQ(id("device_busy", gpu(0.9, 0, list_of({one})), true), "unknown-kernel");
-  EXPECT_EQ(id("device_busy", gpu(0.9, 0, list_of({kernel("gemm", "unknown", 40), kernel("attention", "unknown", 40)})), true),
-            "device-busy");
+  EXPECT_EQ(
+      id("device_busy",
+         gpu(0.9, 0,
+             list_of({kernel("gemm", "unknown", 40), kernel("attention", "unknown", 40), kernel("sort_scan", "unknown", 40)})),
+         true),
+      "device-busy");
 }
 TEST(HeadlineCause, NoFamilyLeads) {
   const Json kernels =
