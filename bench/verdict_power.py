@@ -54,7 +54,7 @@ def summary(name, verdicts, level=0.05):
     if name != '0 %':
         text += f'; slower than equal: {sum(v["excludes_zero"] and v["delta"] > 0 for v in verdicts)}'
         resolvable = [v for v in verdicts if v['detectable'] is not None and v['detectable'] < float(name[:-2]) / 100]
-        text += f'; of {len(resolvable)} whose smallest detectable change is below it: {sum(v["excludes_zero"] and v["delta"] > 0 for v in resolvable)}'
+        text += f'; of {len(resolvable)} whose smallest detectable change is below it: {sum(v["verdict"] == "regression" for v in resolvable)} decided'
     else:
         text += f'; false alarms {changed} ({changed / len(verdicts):.1%}), P(as many or more at {level:.0%}) = {at_least(changed, len(verdicts), level):.3f}'
         outside = sum(v['excludes_zero'] for v in verdicts)

@@ -94,9 +94,13 @@ Response Access::open(const Request& request) {
   const auto code = std::find_if(parameters.begin(), parameters.end(), [](const auto& one) { return one.first == "code"; });
   if (code == parameters.end()) return refusal(400, "missing parameter: code");
   if (!same_secret(code->second, secrets_.code)) {
+    // A browser that has signed in already needs no link.
+    if (same_secret(cookie_value(request.header("cookie").value_or(""), secrets_.cookie_name), secrets_.token))
+      return {.status = 303, .type = "text/plain; charset=utf-8", .body = "See /\n", .headers = {{"Location", "/"}}};
     if (auto refused = refuse_guesser(request)) return *refused;
     count_wrong(request.peer);
-    return refusal(403, "this link is not valid or was used before", "restart 'aaco dashboard' for a new one");
+    return refusal(403, "this sign-in link was used before, or is not valid: each link signs in one browser, once",
+                   "use the browser that opened it first, or restart 'aaco dashboard' for a new link");
   }
   secrets_.code.clear();
   return {.status = 303,

@@ -38,7 +38,7 @@ class Access {
   // 401 without a valid token, 429 after too many wrong ones from this address. A valid one always passes: whoever shares the
   // address with a guesser (a proxy, a tunnel) is not locked out, and 256 bits are not guessed.
   std::optional<Response> refuse_token(const Request& request);
-  // The one-time link: sets the cookie and leads to the dashboard.
+  // The one-time link: sets the cookie and leads to the dashboard. A used one leads there too where the cookie is valid.
   Response open(const Request& request);
 
  private:

@@ -111,6 +111,17 @@ TEST_F(Guarded, LinkWorksOnce) {
     EXPECT_NE(cookie.find(part), std::string::npos);
   EXPECT_EQ(open(kCode).status, 403);
 }
+// Who follows the link again in the same browser is signed in, and gets no error.
+TEST_F(Guarded, UsedLinkLeadsASignedInBrowserToTheDashboard) {
+  EXPECT_EQ(open(kCode).status, 303);
+  Request again = request({{"cookie", "aaco_8501=" + kToken}});
+  again.parameters = {{"code", kCode}};
+  const Response second = access.open(again);
+  EXPECT_EQ(second.status, 303);
+  EXPECT_EQ(second.headers, (Fields{{"Location", "/"}}));
+  again.headers = {{"cookie", "aaco_8501=" + kCode}};
+  EXPECT_EQ(access.open(again).status, 403);
+}
 TEST_F(Guarded, RefusesWrongCodes) { EXPECT_EQ(open("x").status + open("").status + open(kToken).status, 3 * 403); }
 TEST_F(Guarded, RefusesMissingCode) { EXPECT_EQ(access.open(request({})).status, 400); }
 TEST_F(Guarded, GuessedCodesBlockTheAddress) {

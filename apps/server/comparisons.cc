@@ -69,6 +69,11 @@ core::Result<Response> get_history(const Call& call, const Site& site) {
   if (const auto last = call.whole("last")) request.last = static_cast<std::size_t>(*last);
   request.options.threshold_ratio = call.ratio("threshold").value_or(0.02);
   if (const auto budget = call.ratio("budget")) request.options.budget_ratio = *budget;
+  if (const std::string better = call.text("better"); !better.empty()) {
+    if (better != "lower" && better != "higher")
+      return core::fail(core::ErrorCode::invalid_argument, "invalid value for 'better': expected lower or higher");
+    request.lower_is_better = better == "lower";
+  }
   AACO_ASSIGN(const auto outcome, workflows::history(request, site.services));
   return json_response(to_json(outcome, request));
 }

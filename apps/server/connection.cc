@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "server/reception.h"
+#include "server/refusal_page.h"
 
 namespace aaco::server {
 namespace {
@@ -194,7 +195,9 @@ void Connection::handle(Match match) {
                    [self = shared_from_this()](const Response& response) { self->answer(response, !self->keep_alive_); });
 }
 
-void Connection::answer(const Response& response, bool close) {
+void Connection::answer(const Response& given, bool close) {
+  const auto page = wants_page(request_) ? refusal_page(request_, given) : std::nullopt;
+  const Response& response = page ? *page : given;
   hub_.log(request_, response, started_ns_);
   close = close || hub_.stopping();
   if (request_.method == "HEAD") {

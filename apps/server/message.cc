@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "server/phrases.h"
+
 namespace aaco::server {
 namespace {
 
@@ -66,6 +68,9 @@ Response refusal(int status, std::string_view message, std::string_view hint) {
   return response;
 }
 
-Response refusal(const core::Error& error) { return refusal(status_of(error.code), error.message, error.remedy); }
+Response refusal(const core::Error& error) {
+  const core::Error said = rest_phrasing().of(error);
+  return refusal(status_of(said.code), said.message, said.remedy);
+}
 
 }  // namespace aaco::server

@@ -49,7 +49,7 @@ struct Response {
 Response json_response(const core::Json& document);
 Response page_response(std::string page);
 Response refusal(int status, std::string_view message, std::string_view hint = {});
-// The status that fits the error's code.
+// The status that fits the error's code, and its words as clients need them (phrases.h).
 Response refusal(const core::Error& error);
 
 }  // namespace aaco::server

@@ -155,7 +155,10 @@ Json body_of(const Route& route) {
   Json properties = Json::object();
   Json required = Json::array();
   for (const Parameter& one : route.parameters) {
-    properties.set(one.name, schema_of(one).set("description", one.description));
+    Json schema = schema_of(one);
+    if (!one.title.empty()) schema.set("title", one.title);
+    if (!one.description.empty()) schema.set("description", one.description);
+    properties.set(one.name, std::move(schema));
     if (one.required) required.push(one.name);
   }
   Json schema = Json::object({{"type", "object"},
@@ -188,6 +191,9 @@ std::string operation_id(const Route& route) {
   return id == "get" ? "getDashboard" : id;
 }
 
+bool starts_job(const Route& route) { return route.status == 202; }
+std::string verb_of(const Route& route) { return std::string(route.pattern.substr(route.pattern.rfind('/') + 1)); }
+
 Json operation_of(const Route& route) {
   const bool page = route.answer.find('/') != std::string_view::npos;
   Json answer =
@@ -197,6 +203,7 @@ Json operation_of(const Route& route) {
   answers.set("4XX", Json::object({{"description", "Refused: what was wrong, with a hint"},
                                    {"content", content("application/json", schema_named("Error"))}}));
   Json operation = Json::object({{"operationId", operation_id(route)}, {"summary", route.summary}});
+  if (starts_job(route)) operation.set("description", "Starts a job that runs 'aaco " + verb_of(route) + "'");
   if (Json parameters = parameters_of(route); !parameters.items().empty()) operation.set("parameters", std::move(parameters));
   if (has_json_body(route)) operation.set("requestBody", body_of(route));
   if (route.lane == Lane::upload)

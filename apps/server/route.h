@@ -22,6 +22,7 @@ enum class Kind : std::uint8_t { text, whole, ratio, flag };
 // A parameter of a route, of its query or of its JSON body.
 struct Parameter {
   std::string_view name, description;
+  std::string_view title = {};  // in words, for forms
   Kind kind = Kind::text;
   bool required = false;
   bool repeatable = false;

@@ -59,7 +59,8 @@ const std::vector<Parameter> kLookedBack = {
      .repeatable = true},
     {.name = "last", .description = "Only the newest N values", .kind = Kind::whole, .low = 1, .high = kMaxOffset},
     {.name = "threshold", .description = "No alarm for changes smaller than this", .kind = Kind::ratio, .fallback = "2%"},
-    {.name = "budget", .description = "Allowed degradation relative to the start of the current segment", .kind = Kind::ratio}};
+    {.name = "budget", .description = "Allowed degradation relative to the start of the current segment", .kind = Kind::ratio},
+    {.name = "better", .description = "Which direction is better, if the metric does not define it: lower or higher"}};
 
 const std::vector<Parameter> kQueried = {
     {.name = "sql", .description = "One SELECT statement; tables as in 'aaco query'", .required = true},
@@ -121,7 +122,7 @@ std::string_view verb_pattern(std::string_view verb) {
 std::vector<Parameter> parameters_of(const workflows::JobVerb& verb) {
   std::vector<Parameter> parameters;
   for (const workflows::JobOption& option : verb.options) {
-    Parameter one{.name = option.name, .description = option.description};
+    Parameter one{.name = option.name, .description = option.description, .title = option.title};
     using enum workflows::JobValue;
     one.kind = option.value == whole   ? Kind::whole
                : option.value == ratio ? Kind::ratio

@@ -49,7 +49,7 @@ class Comparison(Document):
 
     def __str__(self) -> str:
         text = f'{self.verdict} (confidence {100 * self.confidence:.0f} %)'
-        return f'{text}. {self["recommendation"]}' if self.get('recommendation') else text
+        return f'{text}. {_core.phrased(self["recommendation"])}' if self.get('recommendation') else text
 
     def __repr__(self) -> str:
         return f'<aaco.Comparison {self.verdict}, confidence {self.confidence:.2f}>'
@@ -90,14 +90,14 @@ def diff(a: Side, b: Side = 'latest', *, threshold: Ratio = 0.05, metrics: Seque
 
 
 def ab(a: Mapping[str, Any], b: Mapping[str, Any], *, duration: Duration = 60, iterations: Optional[int] = None,
-       threshold: Ratio = 0.02, detectable: Ratio = 0.03, block: Optional[Duration] = None, apart: bool = False, force: bool = False,
+       threshold: Ratio = 0.02, detectable: Optional[Ratio] = None, block: Optional[Duration] = None, apart: bool = False, force: bool = False,
        store: bool = True, tag: str = '', sessions: Optional[_world.PathLike] = None,
        progress: _world.Progress = None) -> Comparison:
     """Measures two configurations, interleaved, in processes of their own, until it is clear which is faster.
 
     a, b: options of run() that say what runs, such as {"model": "resnet50", "threads": 1}; b takes a's model where it names none.
     duration: the maximum per side. threshold: smaller changes are equivalent. detectable: continue until a change of this size would
-    be detectable. The sessions are .a and .b of the answer.
+    be detectable (default: 3 % above the threshold). The sessions are .a and .b of the answer.
     """
     sides = [{name: _plain(value) for name, value in _world.mapping(side, f'side {letter}').items()} for letter, side in (('A', a), ('B', b))]
     sides[1] = {'model': sides[0].get('model'), **sides[1]}

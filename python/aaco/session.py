@@ -74,7 +74,7 @@ class Session:
     @property
     def warnings(self) -> list[dict[str, str]]:
         """What is missing or distorted, each with id, message and remedy."""
-        return self._document.get('warnings') or []
+        return [{**one, 'remedy': _core.phrased(one['remedy'])} if one.get('remedy') else one for one in self._document.get('warnings') or []]
 
     @property
     def manifest(self) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <string>
 
+#include "python/module/phrases.h"
+
 namespace aaco::python {
 namespace {
 
@@ -100,7 +102,8 @@ Json to_json(py::handle value) {
          "pass a number, a text, a path, a list or a dict; for a duration also a timedelta");
 }
 
-void raise(const core::Error& error) {
+void raise(const core::Error& raw) {
+  const core::Error error = python_phrasing().of(raw);
   py::list context;
   for (const std::string& where : error.context) context.append(where);
   const py::object made = py::module_::import("aaco.errors")

@@ -65,7 +65,7 @@ core::Result<workflows::AbRequest> ab_request(const Json& options) {
   AACO_TRY(reader.finish());
   if (duration) request.duration = *duration;
   request.threshold_ratio = threshold.value_or(request.threshold_ratio);
-  request.detectable_ratio = detectable.value_or(request.detectable_ratio);
+  request.detectable_ratio = detectable;
   AACO_ASSIGN(const Json a_options, Json::parse(a));
   AACO_ASSIGN(const Json b_options, Json::parse(b));
   AACO_ASSIGN(request.a, ab_side(a_options, "side A"));

@@ -1,4 +1,7 @@
+#include <string>
+
 #include "python/module/bind.h"
+#include "python/module/phrases.h"
 
 PYBIND11_MODULE(_core, core) {
   core.doc() = "The library behind the package aaco; use that instead.";
@@ -7,4 +10,5 @@ PYBIND11_MODULE(_core, core) {
   aaco::python::bind_sessions(core);
   aaco::python::bind_measuring(core);
   aaco::python::bind_judging(core);
+  core.def("phrased", [](const std::string& text) { return aaco::python::python_phrasing().of(text); });
 }

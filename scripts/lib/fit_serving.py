@@ -21,15 +21,15 @@ import re
 import subprocess
 import sys
 
-PRIOR = {"products": 1.25, "experts": 1.4, "attention": 1.3, "exchange": 1.5, "messages": 5, "kernels": 3, "step": 1, "sequences": 1,
-         "prefill_attention": 1.5}
-# A first token comes after its own prompt, whole: with that coefficient free the fit took half of a prompt and twelve steps
-# (docs/results.md).
-FIRST_PRIOR = {"prompt": 1, "queue": 0.5, "step": 2, "constant": 2, "kernels": 1.5}
-FIRST_KEPT = 1  # coefficients from the start that stay as in the prior
+PRIOR = {"products": 1.25, "experts": 1, "attention": 1.3, "exchange": 1.5, "messages": 5, "kernels": 3, "step": 1, "sequences": 1,
+         "prefill_attention": 1}
+# What the time to first token has beside prompts, whose part follows from the load: steps, and a time of each stack (10 ms).
+FIRST_PRIOR = {"steps": 2, "constant": 2}
+ROUNDS = 10  # requests of each client; src/estimation/serving/first_token.cc has the source
 DRAW = 0.3  # of squared logarithms, where a model's rows weigh 100 together
+DRAW_STACK = 1  # of a stack's time to that of all
 LINEAR_BEYOND = 0.15
-KEPT_TTFT_MS = 15000  # above, requests waited for memory: not a time to first token
+WAITING = "more requests than the cache has room for: a wait, not a time to first token"
 
 
 def read_rows(path):
@@ -85,13 +85,23 @@ class Point:
         self.seconds = float(row["tpot_ms"]) / 1e3
         self.first_seconds = float(row["ttft_ms"]) / 1e3
         self.prompt = prompt_terms(estimate)
-        self.kernels = estimate["terms"]["first_token_ns"]["kernels"] / 1e9
+        self.floor = [estimate["floor"][name] / 1e9 for name in ("ttft_ns", "tpot_ns")]
         self.running = estimate["load"]["running_per_replica"]
+        self.waiting = float(row["concurrency"]) > self.running * 1.001
 
-    def first_terms(self, coefficients):
-        prompt = sum(a * b for a, b in zip(coefficients, self.prompt))
-        step = sum(a * b for a, b in zip(coefficients, self.terms))
-        return [prompt, prompt * (math.sqrt(self.running) - 1), step * (1 - 1 / self.running), 0.01, self.kernels]
+    def first_sample(self, coefficients):
+        """The own prompt with the others', and a step, by these coefficients: as src/estimation/serving/first_token.cc has them."""
+        def total(terms, least):
+            return max(least, sum(a * b for a, b in zip(coefficients, terms)))
+        prompt, step = total(self.prompt, self.floor[0]), total(self.terms, self.floor[1])
+        away = step * (int(self.row["osl"]) - 1)
+        low, high = 0.0, 1.0
+        for _ in range(40):
+            load = (low + high) / 2
+            cycle = away + prompt + load / (2 * (1 - load)) * prompt
+            low, high = (load, high) if (self.running - 1) * prompt / cycle > load else (low, load)
+        others = prompt * (self.running - 1) / 2 / ROUNDS + low / (2 * (1 - low)) * prompt
+        return self.model, self.stack, prompt + others, step * (1 - 1 / self.running), self.first_seconds
 
 
 def solve(matrix, values):
@@ -107,8 +117,8 @@ def solve(matrix, values):
     return [rows[i][n] / rows[i][i] for i in range(n)]
 
 
-def fit(samples, prior, kept=0):
-    """Coefficients of samples (model, terms, seconds): Gauss-Newton in logarithms. The first `kept` stay as in the prior."""
+def fit(samples, prior):
+    """Coefficients of samples (model, terms, seconds): Gauss-Newton in logarithms."""
     start = [math.log(value) for value in prior]
     at, n = start[:], len(start)
     counts = {}
@@ -129,10 +139,6 @@ def fit(samples, prior, kept=0):
                 row, factor = matrix[i], weight * one
                 for j, other in enumerate(share):
                     row[j] += factor * other
-        for i in range(kept):
-            gradient[i] = 0
-            for j in range(n):
-                matrix[i][j] = matrix[j][i] = float(i == j)
         step = solve(matrix, gradient)
         most = max(abs(value) for value in step)
         at = [a + b * min(1, 0.5 / most) for a, b in zip(at, step)]
@@ -158,36 +164,104 @@ def quantiles(pairs, models):
     return min(low, -0.02) * (1 + 1 / models), max(high, 0.02) * (1 + 1 / models)
 
 
-def held_residuals(samples, prior, kept=0):
-    """(residual, weight) of every model by a fit without it."""
-    models, out = sorted({model for model, _, _ in samples}), []
-    for held in models:
-        coefficients = fit([one for one in samples if one[0] != held], prior, kept)
-        mine = [one for one in samples if one[0] == held]
-        out += [(value, 1 / len(mine)) for value in residuals(mine, coefficients)]
+def first_fit(samples):
+    """(steps, 10 ms of all stacks, {stack: 10 ms}) of samples of Point.first_sample: a stack's is drawn to that of all."""
+    stacks = sorted({sample[1] for sample in samples})
+    start = [math.log(value) for value in FIRST_PRIOR.values()] + [0.0] * len(stacks)
+    draw = [DRAW] * len(FIRST_PRIOR) + [DRAW_STACK] * len(stacks)
+    at, n, counts = start[:], len(start), {}
+    for sample in samples:
+        counts[sample[0]] = counts.get(sample[0], 0) + 1
+    for _ in range(60):
+        matrix = [[draw[i] if i == j else 0.0 for j in range(n)] for i in range(n)]
+        gradient = [draw[i] * (start[i] - at[i]) for i in range(n)]
+        for model, stack, given, step, seconds in samples:
+            own = 2 + stacks.index(stack)
+            steps, constant = math.exp(at[0]) * step, 0.01 * math.exp(at[1] + at[own])
+            total = given + steps + constant
+            residual = math.log(seconds / total)
+            weight = 100 / counts[model] * min(1, LINEAR_BEYOND / max(abs(residual), 1e-9))
+            shares = ((0, steps / total), (1, constant / total), (own, constant / total))
+            for i, one in shares:
+                gradient[i] += weight * one * residual
+                for j, other in shares:
+                    matrix[i][j] += weight * one * other
+        change = solve(matrix, gradient)
+        most = max(abs(value) for value in change)
+        at = [a + b * min(1, 0.5 / most) for a, b in zip(at, change)]
+        if most < 1e-4:
+            break
+    return math.exp(at[0]), math.exp(at[1]), {stack: math.exp(at[1] + at[2 + i]) for i, stack in enumerate(stacks)}
+
+
+class PerToken:
+    """Time per output token: what is fitted, and how far points are from it."""
+    title = "time per output token"
+
+    def __init__(self, points):
+        self.points, self.known = points, {}
+
+    def fit_without(self, models):
+        if models not in self.known:
+            self.known[models] = fit([(p.model, p.terms, p.seconds) for p in self.points if p.model not in models],
+                                     list(PRIOR.values()))
+        return self.known[models]
+
+    def residuals(self, points, models):
+        """log(measured / estimate) by a fit without `models`."""
+        return residuals([(p.model, p.terms, p.seconds) for p in points], self.fit_without(models))
+
+
+class First:
+    """Time to first token. A model that is held out is in neither fit, that of the prompts' terms and that of the rest."""
+    title = "time to first token"
+
+    def __init__(self, points, tokens):
+        self.points, self.tokens, self.known = points, tokens, {}
+
+    def fit_without(self, models):
+        if models not in self.known:
+            terms = self.tokens.fit_without(models)
+            self.known[models] = first_fit([p.first_sample(terms) for p in self.points if p.model not in models])
+        return self.known[models]
+
+    def residuals(self, points, models):
+        steps, common, constants = self.fit_without(models)
+        made = []
+        for point in points:
+            _, stack, given, step, seconds = point.first_sample(self.tokens.fit_without(models))
+            made.append(math.log(seconds / (given + steps * step + 0.01 * constants.get(stack, common))))
+        return made
+
+
+def held_residuals(figure, without):
+    """(residual, weight) of every model but those in `without`, by a fit that lacks it as well."""
+    out = []
+    for held in sorted({point.model for point in figure.points} - without):
+        mine = [point for point in figure.points if point.model == held]
+        out += [(value, 1 / len(mine)) for value in figure.residuals(mine, without | {held})]
     return out
 
 
-def score(points, samples, prior, title, kept=0):
+def score(figure):
     """Models held out, their bounds from the other models' own hold-out."""
-    print(f"{title}: whole models held out")
+    print(f"{figure.title}: whole models held out")
     print(f"  {'model':24} {'stack':7} {'device':5} points  error   bias  inside  upper/lower")
-    models, errors, inside, ratios = sorted({point.model for point in points}), [], [], []
+    models, errors, inside, ratios = sorted({point.model for point in figure.points}), [], [], []
     for held in models:
-        seen = [one for one in samples if one[0] != held]
-        coefficients, (low, high) = fit(seen, prior, kept), quantiles(held_residuals(seen, prior, kept), len(models) - 1)
+        mine = [point for point in figure.points if point.model == held]
+        low, high = quantiles(held_residuals(figure, frozenset([held])), len(models) - 1)
+        values = figure.residuals(mine, frozenset([held]))
         groups = {}
-        for point, sample in zip(points, samples):
-            if point.model == held:
-                groups.setdefault((point.stack, point.device[:4]), []).append(residuals([sample], coefficients)[0])
-        everything = [value for group in groups.values() for value in group]
-        for (stack, device), values in sorted(groups.items()):
-            shares = [math.exp(-value) - 1 for value in values]
-            print(f"  {held:24} {stack:7} {device:5} {len(values):6}  {100 * sum(map(abs, shares)) / len(shares):4.1f} %"
-                  f" {100 * sum(shares) / len(shares):+5.1f} %  {100 * sum(low <= v <= high for v in values) / len(values):4.0f} %"
+        for point, value in zip(mine, values):
+            groups.setdefault((point.stack, point.device[:4]), []).append(value)
+        for (stack, device), group in sorted(groups.items()):
+            shares = [math.exp(-value) - 1 for value in group]
+            print(f"  {held:24} {stack:7} {device:5} {len(group):6}  {100 * sum(map(abs, shares)) / len(shares):4.1f} %"
+                  f" {100 * sum(shares) / len(shares):+5.1f} %  {100 * sum(low <= v <= high for v in group) / len(group):4.0f} %"
                   f"  {math.exp(high - low):.2f}")
-        errors.append(sum(abs(math.exp(-value) - 1) for value in everything) / len(everything))
-        inside.append(sum(low <= value <= high for value in everything) / len(everything))
+        errors.append(sum(abs(math.exp(-value) - 1) for value in values) / len(values))
+        inside.append(sum(low <= value <= high for value in values) / len(values))
         ratios.append(math.exp(high - low))
     mean = sum(errors) / len(errors)
     print(f"  mean over {len(models)} models: error {100 * mean:.1f} %, inside {100 * sum(inside) / len(inside):.0f} %, "
@@ -195,15 +269,13 @@ def score(points, samples, prior, title, kept=0):
     return mean
 
 
-def score_versions(points, samples, prior):
+def score_versions(tokens):
     """Errors by stack and version, whole models held out: (stack, version) -> (points, mean error)."""
     groups = {}
-    for held in sorted({point.model for point in points}):
-        coefficients = fit([one for one in samples if one[0] != held], prior)
-        for point, sample in zip(points, samples):
-            if point.model == held:
-                share = math.exp(-residuals([sample], coefficients)[0]) - 1
-                groups.setdefault((point.stack, point.version), {}).setdefault((point.model, point.device[:4]), []).append(share)
+    for held in sorted({point.model for point in tokens.points}):
+        mine = [point for point in tokens.points if point.model == held]
+        for point, value in zip(mine, tokens.residuals(mine, frozenset([held]))):
+            groups.setdefault((point.stack, point.version), {}).setdefault((point.model, point.device[:4]), []).append(math.exp(-value) - 1)
     print("time per output token by stack and version: whole models held out")
     found = {}
     for (stack, version), models in sorted(groups.items()):
@@ -215,23 +287,27 @@ def score_versions(points, samples, prior):
     return found
 
 
-def score_devices(points, samples, prior):
+def score_devices(points):
     """One device's rows from the other's fit, over all models; the ratio to the error within."""
     print("one device held out")
     for held in sorted({point.device for point in points}):
-        seen = [sample for point, sample in zip(points, samples) if point.device != held]
-        mine = [sample for point, sample in zip(points, samples) if point.device == held]
+        seen = [(point.model, point.terms, point.seconds) for point in points if point.device != held]
+        mine = [(point.model, point.terms, point.seconds) for point in points if point.device == held]
         if not seen:
             continue
-        values = residuals(mine, fit(seen, prior))
+        values = residuals(mine, fit(seen, list(PRIOR.values())))
         print(f"  {held:24} {len(values):6} points  error {100 * sum(abs(math.exp(-v) - 1) for v in values) / len(values):.1f} %")
 
 
-def write_rules(path, points, coefficients, first, bounds, first_bounds, mean, digest, versions):
+def write_rules(path, tokens, first, mean, digest, versions):
     with open(path) as file:
         text = file.read()
-    spreads = {}
-    for point, value in zip(points, residuals([(p.model, p.terms, p.seconds) for p in points], coefficients)):
+    points, everyone = tokens.points, frozenset()
+    models = len({point.model for point in points})
+    bounds, first_bounds = [quantiles(held_residuals(figure, everyone), models) for figure in (tokens, first)]
+    steps, _, constants = first.fit_without(everyone)
+    coefficients, spreads = tokens.fit_without(everyone), {}
+    for point, value in zip(points, tokens.residuals(points, everyone)):
         spreads.setdefault(point.stack, []).append(value)
 
     def put(key, value):
@@ -239,16 +315,17 @@ def write_rules(path, points, coefficients, first, bounds, first_bounds, mean, d
         text = re.sub(rf"^{key}: .*$", f"{key}: {value}", text, count=1, flags=re.M)
 
     put("coefficients", "{" + ", ".join(f"{name}: {value:.3g}" for name, value in zip(PRIOR, coefficients)) + "}")
-    put("first_token", "{" + ", ".join(f"{name}: {value:.3g}" for name, value in zip(FIRST_PRIOR, first)) + "}")
+    put("first_token_steps", f"{steps:.3g}")
     put("bounds", f"[{bounds[0]:.3f}, {bounds[1]:.3f}]")
     put("first_token_bounds", f"[{first_bounds[0]:.3f}, {first_bounds[1]:.3f}]")
     put("rows", len(points))
-    put("models", len({point.model for point in points}))
+    put("models", models)
     put("mean_error", f"{mean:.3f}")
     put("rows_sha256", digest)
     for stack, values in spreads.items():
         spread = abs(sum(values) / len(values))
         text = re.sub(rf"(name: {stack},.*?spread: )[0-9.]+", rf"\g<1>{spread:.3f}", text)
+        text = re.sub(rf"(name: {stack},.*?first_token_s: )[0-9.]+", rf"\g<1>{constants[stack] / 100:.3g}", text)
     lines = "".join(f'  - {{stack: {stack}, version: "{version}", points: {count}, error: {error:.3f}}}\n'
                     for (stack, version), (count, error) in sorted(versions.items()))
     text = re.sub(r"^versions:\n(  - .*\n)*", "versions:\n" + lines, text, count=1, flags=re.M)
@@ -279,27 +356,20 @@ def main():
     print(f"{len(rows)} points of one server, {len(points)} used")
     for why, count in sorted(reasons.items()):
         print(f"  left out: {count}, {why}")
-    prior = list(PRIOR.values())
-    samples = [(point.model, point.terms, point.seconds) for point in points]
-    mean = score(points, samples, prior, "time per output token")
-    score_devices(points, samples, prior)
-    versions = score_versions(points, samples, prior)
-    coefficients = fit(samples, prior)
-    firsts = [point for point in points if point.first_seconds * 1e3 <= KEPT_TTFT_MS]
-    first_samples = [(point.model, point.first_terms(coefficients), point.first_seconds) for point in firsts]
-    first_prior = list(FIRST_PRIOR.values())
-    score(firsts, first_samples, first_prior, f"time to first token up to {KEPT_TTFT_MS / 1e3:.0f} s", FIRST_KEPT)
-    firsts_fitted = fit(first_samples, first_prior, FIRST_KEPT)
-    print("first token: " + ", ".join(f"{name} {value:.3g}" for name, value in zip(FIRST_PRIOR, firsts_fitted)))
-    print("coefficients: " + ", ".join(f"{name} {value:.3g}" for name, value in zip(PRIOR, coefficients)))
-    if not options.write:
-        return 0
-    with open(options.rows, "rb") as file:
-        digest = hashlib.sha256(file.read()).hexdigest()
-    count = len({point.model for point in points})
-    write_rules(options.rules, points, coefficients, firsts_fitted,
-                quantiles(held_residuals(samples, prior), count), quantiles(held_residuals(first_samples, first_prior, FIRST_KEPT), count),
-                mean, digest, versions)
+    tokens = PerToken(points)
+    mean = score(tokens)
+    score_devices(points)
+    versions = score_versions(tokens)
+    first = First([point for point in points if not point.waiting], tokens)
+    print(f"{len(first.points)} points of time to first token; left out: {len(points) - len(first.points)}, {WAITING}")
+    score(first)
+    steps, _, constants = first.fit_without(frozenset())
+    print(f"first token: {steps:.3g} steps; " + ", ".join(f"{stack} {10 * value:.0f} ms" for stack, value in sorted(constants.items())))
+    print("coefficients: " + ", ".join(f"{name} {value:.3g}" for name, value in zip(PRIOR, tokens.fit_without(frozenset()))))
+    if options.write:
+        with open(options.rows, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        write_rules(options.rules, tokens, first, mean, digest, versions)
     return 0
 
 

@@ -173,7 +173,8 @@ def judge(lake, fault, a, b):
            'smallest_detectable_ratio': decided.get('smallest_detectable_ratio'), 'causes': causes[:3], 'accepted': sorted(fault.causes),
            'parts': {one['part']: one['delta_ns'] for one in parts[:8]}}
     delta, least = row['delta_ratio'], row['smallest_detectable_ratio']
-    row['strong'] = delta is not None and least is not None and abs(delta) >= 2 * least
+    down = decided.get('smallest_detectable_decrease_ratio', 1)
+    row['strong'] = delta is not None and least is not None and (delta >= least or -delta >= down)
     row['found'] = told['verdict'] in ('regression', 'improvement')
     row['cause_first'] = bool(causes) and causes[0] in fault.causes
     if parts and document.get('delta_ns') is not None:
@@ -187,7 +188,7 @@ def summary(rows, title):
     found = [row for row in strong if row['found']]
     named = [row for row in found if row['cause_first']]
     share = lambda part, whole: f'{len(part)} of {len(whole)}' + (f' ({100 * len(part) / len(whole):.0f} %)' if whole else '')
-    print(f'{title}: {len(rows)} faults, {len(strong)} with at least twice the smallest detectable effect; found {share(found, strong)}; '
+    print(f'{title}: {len(rows)} faults, {len(strong)} with at least the smallest detectable effect (threshold included); found {share(found, strong)}; '
           f'cause first {share(named, found)}; parts that do not add up: {sum(row.get("adds_up") is False for row in rows)}')
 
 

@@ -23,7 +23,7 @@ struct AbRule {
   double threshold_ratio = 0.02;
   double level = 0.95;
   double power = 0.8;
-  double detectable_ratio = 0.03;        // go on until a change of this size could be seen, even where it is decided before
+  double detectable_ratio = 0.05;        // go on until so large an increase would be decided, even where it is decided before
   std::chrono::nanoseconds duration{};   // of each side, as asked for
   std::array<double, 2> items = {1, 1};  // that a call of each side works on
 };
@@ -36,9 +36,17 @@ struct AbRoundChange {
 };
 AbRoundChange change_of(const AbRoundBlocks& round);
 
-// The change of one statistic of latency with its interval at `level`. Method::none with fewer than stats::kFewestRounds rounds.
+// Levels of intervals: of the one that judges, and of the one at the last look, whose power the smallest detectable change has. A
+// comparison that an early look does not decide goes on to the last one.
+struct AbLevels {
+  double judged = 0.95;
+  double last = 0.95;
+  double change = 0;  // as stats::DecisionBar::change_level
+};
+
+// The change of one statistic of latency with its interval. Method::none with fewer than stats::kFewestRounds rounds.
 MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::string& id, stats::StatisticChoice statistic,
-                          double level, const AbRule& rule);
+                          const AbLevels& levels, const AbRule& rule);
 
 struct AbLook {
   std::string sentence;

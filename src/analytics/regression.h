@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stats/compare.h"
+#include "stats/detectable.h"
 #include "stats/summary.h"
 
 // Compares two sides metric by metric, with confidence.
@@ -57,7 +58,9 @@ struct MetricResult {
   double threshold_ratio = 0;
   std::optional<double> baseline, candidate, delta_ratio;
   std::optional<stats::Interval> interval;
-  std::optional<double> smallest_detectable_ratio;
+  std::optional<stats::ChangeNoise> noise;  // of the log of candidate over baseline
+  // The smallest true changes that this comparison decides, its threshold and every correction included.
+  std::optional<stats::Detectable> detectable;
   bool between_sessions_known = false;
   std::optional<stats::WelchTest> welch;
   std::optional<stats::RankTest> rank;
@@ -93,11 +96,14 @@ inline constexpr double kMeanErrorShare = 1 - kMedianErrorShare;
 
 inline constexpr std::string_view kMedianLatency = "latency.p50_ns", kMeanLatency = "latency.mean_ns",
                                   kTailLatency = "latency.p90_ns", kThroughput = "throughput.items_per_second";
+// Of a recorded program: run time and CPU time share the decision as median and mean do. Load that makes the run time scatter
+// hardly moves the CPU time, which tells what the program itself does.
+inline constexpr std::string_view kRecordedTime = "process.run_time_ns", kRecordedCpu = "process.cpu_time_ns";
 
 // Compares the metrics. The first one decides: it is chosen beforehand and gets the full level, or its share of it where it
 // shares the decision. Then mean latency and throughput, its reciprocal, have the other share. Where the median jumps between
-// two modes, the 90 % quantile has the median's. The others are tested at the full level, and their regressions or improvements
-// only count after Holm correction.
+// two modes, the 90 % quantile has the median's. CPU time has the other share beside the run time of a recording. The others are
+// tested at the full level, and their regressions or improvements only count after Holm correction.
 std::vector<MetricResult> compare(const std::vector<MetricInput>& metrics, const Options& options);
 
 // none, minor, major (from twice the threshold, and 10 %), critical (from four times, and 20 %): of a regression only.

@@ -8,6 +8,7 @@
 
 #include "analytics/bottleneck.h"
 #include "analytics/node_time.h"
+#include "analytics/scheduling.h"
 #include "analytics/signals.h"
 #include "core/json.h"
 #include "hardware/fingerprint.h"
@@ -25,7 +26,8 @@ struct Side {
   const trace::NameTable* names = nullptr;  // of `nodes`
   trace::Metrics metrics;
   double call_ns = 0;      // mean of the measured calls; 0: unknown
-  bool of_median = false;  // call_ns is their median: its CPU time is the mean one, its wait and sleep are not known
+  bool of_median = false;  // call_ns is their median: without `typical` its CPU time is the mean one, its wait and sleep unknown
+  std::optional<scheduling::TypicalCall> typical;  // a call as long as the median one, where the scheduler was watched
 };
 
 // The mean of several sessions of one side (not empty), with the nodes of one of them: profiles are not averaged.
@@ -33,7 +35,7 @@ Side mean_side(std::span<const Side* const> sessions, const Side& nodes_of);
 
 // Sides of a median that changed from `median_a` to `median_b`, for decompose() and find_causes(): where the mean tells of waits
 // that the median does not have, since few calls waited. Empty where the means tell the same, or the caller's CPU time does not
-// explain the median's change.
+// explain the median's change. Their waits and sleeps are those of the typical call, where both sides know it.
 struct MedianSides {
   Side a, b;
 };

@@ -32,6 +32,7 @@ class RunPath {
     std::map<std::int64_t, Part> running;  // by thread
     Part runnable;
     std::map<Sleep, Part> asleep;
+    std::map<Sleep, Part> woken;  // of `runnable`: the waits for a CPU that follow a sleep, each after its own
     [[nodiscard]] double sum_ns() const;
   };
 
@@ -47,8 +48,10 @@ class RunPath {
     std::int64_t start_ns = 0, end_ns = 0;
     std::uint32_t woken_by = 0, why = 0;  // why: index into reasons_
     State state = State::running;
+    bool woken = false;  // runnable right after the sleep `why`
   };
 
+  void sort();
   void divide(std::int64_t thread, Span within, int depth, const Interval* waits, Totals& totals) const;
   void take(std::int64_t thread, const Interval& one, std::int64_t ns, Totals& totals) const;
 

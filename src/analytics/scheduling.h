@@ -43,10 +43,20 @@ class IterationJoin {
   std::int64_t process_id_, caller_;
 };
 
+// A call as long as the median one, by the scheduler's events: the mean of the watched calls whose durations lie in the middle
+// fifth. Of its wall time the calling thread waited for a CPU and slept so long; it ran for the rest.
+struct TypicalCall {
+  std::int64_t calls = 0;
+  double wall_ns = 0, wait_ns = 0, blocked_ns = 0;
+};
+// Of the measured iterations; empty with fewer than 10 watched ones.
+std::optional<TypicalCall> typical_call(std::span<const trace::IterationRow> iterations, const trace::NameTable& names);
+
 // sched.* of the watched iterations.
 trace::Metrics iteration_metrics(std::span<const trace::IterationRow> iterations);
 
-// All events by thread and by reason. Rows in any order; memory is bounded by the number of threads and reasons.
+// All events by thread and by reason. Rows in any order, but woken_ns needs those of a thread in order of time; memory is bounded
+// by the number of threads and reasons.
 class Summary {
  public:
   struct Thread {
@@ -56,6 +66,7 @@ class Summary {
   };
   struct Reason {
     std::int64_t count = 0, total_ns = 0, longest_ns = 0, bytes = 0;
+    std::int64_t woken_ns = 0;  // of an off_cpu: waits for a CPU right after such sleeps
   };
   using Key = std::tuple<std::string, std::string, std::string>;  // kind, detail, call
 
@@ -68,7 +79,14 @@ class Summary {
 
  private:
   static constexpr std::size_t kMaxThreads = 65536;
+  struct Sleep {
+    std::int64_t end_ns = 0;
+    Reason* reason = nullptr;  // of reasons_, which keep their places
+  };
+  void add_woken(const trace::SchedEventRow& row, std::string_view kind, Reason& reason);
+
   std::map<std::int64_t, Thread> threads_;
+  std::map<std::int64_t, Sleep> last_sleeps_;  // by thread
   std::map<Key, Reason> reasons_;
   std::vector<std::int64_t> waits_;
 };

@@ -36,17 +36,24 @@ struct DecisionRule {
   bool kernels_may_decide = false;
   // Mean latency decides where it changed and the leading median did not, or went the other way and the mean regressed: the p
   // value at most that the mean's share of the error leaves. 0: it does not decide. Throughput is its reciprocal, so that it is
-  // part of this. The median is to be compared at its own share (Options::first_error_share).
+  // part of this. Beside the run time of recordings it is the share of kRecordedOwn or kRecordedCpu. The median is to be compared
+  // at its own share (Options::first_error_share).
   double mean_error = 0;
   // The metrics are a baseline's: the budget exceeded by the largest multiple decides where the leading metric did not regress.
   bool every_budget = false;
 };
 
-// Whether median and mean share the decision: the first is the median, and the mean is there.
+// Whether two metrics share the decision: the first is the median, and the mean is there; or the run time of recordings, and what
+// is beside it.
 bool shares_decision(const std::vector<MetricInput>& metrics);
 
 // Lets the mean decide as DecisionRule says; empty: it does not, or a note of why.
 std::string let_mean_decide(std::vector<MetricResult>& metrics, double mean_error);
+
+// Lets what the program itself does (kRecordedOwn, else kRecordedCpu) decide where the run time of recordings does not and does
+// not contradict it: the p value at most that its share of the error leaves. Empty: it does not, or a note of why. It never makes
+// two sides equivalent.
+std::string let_own_time_decide(std::vector<MetricResult>& metrics, double own_error);
 
 // Moves the deciding metric to the front of `metrics` (not empty), which keep Holm's correction for being many.
 SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule);

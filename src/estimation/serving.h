@@ -35,12 +35,14 @@ enum class ServingTerm : std::uint8_t {
 inline constexpr std::size_t kServingTerms = 9;
 std::string_view to_string(ServingTerm term);
 
+// Parts of the time to first token, which add up to it. Clients ask for the next request as soon as they have one, as load
+// generators do: ten requests each, all clients at once in the beginning.
 enum class FirstTokenTerm : std::uint8_t {
   prompt,    // the request's own, in full: the first token comes after it
-  queue,     // other requests' prompts that came in the same moment; none where one request runs
-  step,      // decode steps of the others that are under way; none where one request runs
-  constant,  // 10 ms of the server for each request
-  kernels,   // a microsecond for each kernel of the prompt
+  burst,     // prompts of the others that start at the same moment, in one round of ten; none where one request runs or at a rate
+  wait,      // for others' prompts that are under way later on
+  step,      // steps of the scheduler; none where one request runs
+  constant,  // of the stack for each request
 };
 inline constexpr std::size_t kFirstTokenTerms = 5;
 std::string_view to_string(FirstTokenTerm term);
@@ -51,6 +53,8 @@ struct ServingStack {
   std::vector<std::string> aliases;
   std::int64_t chunk_tokens = 8192;  // of prompts in one step
   bool narrow_cache = false;         // an FP8 model gets an FP8 cache where nothing else is asked for
+  double first_token_s = 0;          // of every request before its first token, beside prompts and steps
+  double first_token_spread_s = 0;   // how much longer that may be where no stack is named
   double spread = 0;  // log of how far its points are from the fit of all stacks; the largest widens an estimate for no stack
   bool operator==(const ServingStack&) const = default;
 };
@@ -75,8 +79,8 @@ struct AchievedRate {
 // data/rules/serving.yaml.
 struct ServingRules {
   std::array<double, kServingTerms> coefficients{};
-  std::array<double, kServingTerms> specified{};  // times at the specification's rates over those of measured kernels
-  std::array<double, kFirstTokenTerms> first_token{};
+  std::array<double, kServingTerms> specified{};     // times at the specification's rates over those of measured kernels
+  double first_token_steps = 0;                      // steps that a request waits for before its first token
   double low = 0, high = 0;                          // 90 % bounds of log(measured / estimate) of models a fit had not seen
   double first_token_low = 0, first_token_high = 0;  //
   std::vector<std::string> devices;                  // whose points were fitted
@@ -85,6 +89,7 @@ struct ServingRules {
   std::int64_t rows = 0, models = 0;                 // fitted
   double mean_error = 0;                             // of models a fit had not seen
   std::vector<AchievedRate> achieved;                // of products
+  std::vector<AchievedRate> experts;                 // of experts' products, by the type of their weights
   double memory_ratio = 0.9;                         // of device memory that a stack takes
   double runtime_bytes = 0;                          // of it, what is neither weights nor cache
   std::int64_t node_gpus = 8;                        // GPUs with direct links
@@ -94,7 +99,8 @@ struct ServingRules {
   [[nodiscard]] core::Result<const ServingStack*> stack(std::string_view name) const;
   [[nodiscard]] bool saw_device(std::string_view id) const;
   [[nodiscard]] bool saw_type(std::string_view type) const;
-  [[nodiscard]] AchievedRate achieved_rate(std::string_view vendor, std::string_view type) const;  // the first that fits
+  [[nodiscard]] AchievedRate achieved_rate(std::string_view vendor, std::string_view type) const;        // the first that fits
+  [[nodiscard]] const AchievedRate* experts_rate(std::string_view vendor, std::string_view type) const;  // null: as products
 };
 core::Result<ServingRules> load_serving_rules(const std::string& path);
 
@@ -171,10 +177,10 @@ struct ServingEstimate {
   ServingLoad load;    // its concurrency is what is in flight, by Little's law where a rate was asked for
   double running = 0;  // sequences of one replica that fit its cache at a time
   ServingMemory memory;
-  StepWork decode, prefill;                   // one step of `running` sequences; one prompt; on the busiest GPU
-  std::array<double, kServingTerms> terms{};  // at the specification's rates
-  std::array<double, kFirstTokenTerms> first_token_terms{};
-  Estimate first_token, output_token, request;  // ns
+  StepWork decode, prefill;                                  // one step of `running` sequences; one prompt; on the busiest GPU
+  std::array<double, kServingTerms> terms{};                 // at the specification's rates
+  std::array<double, kFirstTokenTerms> first_token_terms{};  // seconds
+  Estimate first_token, output_token, request;               // ns
   ServingFloor floor;
   Estimate tokens_per_gpu_s;                        // output tokens
   double tokens_per_s = 0;                          // of all GPUs, output

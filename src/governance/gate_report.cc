@@ -69,8 +69,7 @@ std::string gate_markdown(const GateReport& report) {
           fmt::format("| {}{} | {} | {} | {} | {} | {} | {} | {} |\n", cell(row.metric), row.decides ? " (decides)" : "",
                       row.baseline ? amount(*row.baseline, row.unit) : "", row.candidate ? amount(*row.candidate, row.unit) : "",
                       row.delta_ratio ? core::format_signed_percent(*row.delta_ratio) : "", interval_text(row),
-                      core::format_percent(row.budget_ratio),
-                      row.smallest_detectable_ratio ? core::format_percent(*row.smallest_detectable_ratio) : "", row.verdict);
+                      core::format_percent(row.budget_ratio), row.detectable ? to_text(*row.detectable) : "", row.verdict);
     text += "\n";
   }
   if (!report.suspected_cause.empty()) text += "**Suspected cause:** " + cell(report.suspected_cause) + "\n\n";

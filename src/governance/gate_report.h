@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "stats/detectable.h"
 #include "stats/summary.h"
 
 namespace aaco::governance {
@@ -18,7 +19,7 @@ struct GateRow {
   std::string verdict;  // regression, improvement, equivalent, inconclusive
   std::optional<double> baseline, candidate, delta_ratio;
   std::optional<stats::Interval> interval;  // of delta_ratio
-  std::optional<double> smallest_detectable_ratio;
+  std::optional<stats::Detectable> detectable;
   std::string explanation;
 };
 

@@ -18,11 +18,11 @@ GateReport sample(const std::string& verdict = "regression") {
   report.recommendation = "look";
   report.baseline_sessions = {"a"};
   report.candidate_sessions = {"b"};
-  report.rows = {
-      {"latency.p50_ns", "ns", true, true, 0.05, verdict, 4e6, 4.6e6, 0.15, stats::Interval{0.12, 0.18}, 0.03, "it is slower"},
-      {"throughput.items_per_second", "1/s", false, false, 0.05, "inconclusive", 250, 217, -0.13, stats::Interval{-0.2, 0.01},
-       0.1, "who knows"},
-      {"energy.gpu_joules", "J", true, false, 0.05, "inconclusive", {}, {}, {}, {}, {}, "not measured"}};
+  report.rows = {{"latency.p50_ns", "ns", true, true, 0.05, verdict, 4e6, 4.6e6, 0.15, stats::Interval{0.12, 0.18},
+                  stats::Detectable{0.083, 0.079}, "it is slower"},
+                 {"throughput.items_per_second", "1/s", false, false, 0.05, "inconclusive", 250, 217, -0.13,
+                  stats::Interval{-0.2, 0.01}, stats::Detectable{0.2, 1}, "who knows"},
+                 {"energy.gpu_joules", "J", true, false, 0.05, "inconclusive", {}, {}, {}, {}, {}, "not measured"}};
   return report;
 }
 
@@ -30,6 +30,8 @@ TEST(GateMarkdown, HasEveryMetric) {
   const std::string text = gate_markdown(sample());
   EXPECT_THAT(text, HasSubstr("### Regression, major: mlp"));
   EXPECT_THAT(text, HasSubstr("| latency.p50_ns (decides) | 4.00 ms | 4.60 ms | +15.0 % | +12.0 % to +18.0 % |"));
+  EXPECT_THAT(text, HasSubstr("| 5.00 % | +8.30 % or -7.90 % | regression |"));
+  EXPECT_THAT(text, HasSubstr("| 5.00 % | +20.0 % | inconclusive |")) << "no decrease is ever decided";
   EXPECT_THAT(text, HasSubstr("| energy.gpu_joules |  |  |"));
   EXPECT_THAT(text, HasSubstr("- energy.gpu_joules: not measured\n"));
   EXPECT_THAT(text, HasSubstr("confidence 98.0 %"));

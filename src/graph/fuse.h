@@ -21,7 +21,8 @@ namespace aaco::graph {
 // (anything), "$NAME" (the same tensor wherever the name stands). Inputs beyond them may be anything.
 struct FusionStep {
   std::string id;
-  std::vector<std::string> ops;  // any of these, with their domain where it is not ONNX's
+  std::vector<std::string> ops;   // any of these, with their domain where it is not ONNX's
+  std::vector<std::string> near;  // that one may expect there too, and the compiler does not take (graph/near_miss.h)
   std::vector<std::string> operands;
   bool optional = false;  // where it is missing, its first operand stands for it
   bool shared = false;    // its result may be read elsewhere too: the compiler leaves a copy of the node there
@@ -57,6 +58,9 @@ struct ValueCondition {
   std::set<std::string> through;        // or makes what these hand on, by their first operand, to it
   std::string reason;                   // the reason where `made_by` is not met
   std::optional<std::int64_t> not_all;  // of a list of whole numbers: not all of them are this one
+  bool lowest = false;                  // a zero point: the least value of its type
+  bool quantised_bias = false;          // a bias on the scale that is the product of those of the step's first two operands
+  std::optional<std::pair<std::string, std::size_t>> same_as;  // the same value as this operand of another step
   // Of the step as a whole: the number of its operands, the most results it may have.
   std::optional<std::int64_t> inputs, outputs;
 };
@@ -64,6 +68,9 @@ struct FusionPattern {
   std::string name;
   std::vector<FusionStep> steps;  // the last one's result is the pattern's
   bool strict = false;            // nodes in between and computed constants make it another pattern, not a near miss
+  bool inner = false;             // the pattern's result must not be an output of the graph
+  std::string further;            // what the compiler requires besides and is not checked, in words
+  std::string lacks;              // what the compiler requires in place of these steps: it never fuses them as they are
   std::set<std::string> between;  // further operators that it is looked for through (graph/near_miss.h)
   // What the compiler requires besides; fuse() takes it as given, near_misses() (graph/near_miss.h) checks it.
   std::string level;            // first optimisation level with this fusion; empty: every level
@@ -72,10 +79,32 @@ struct FusionPattern {
   std::vector<RankCondition> ranks;
   std::vector<ValueCondition> values;
 };
+// Nodes that one may expect to be gone after optimisation.
+enum class Expected : std::uint8_t {
+  always,          // whatever their operands are
+  same_type,       // they convert to the type that the operand has
+  round_trip,      // they convert back what a node of the same operator converted
+  neutral,         // x + 0, x - 0, x * 1, x / 1
+  whole,           // a cut from the first element on, by steps of 1, that leaves out nothing that is known to be there
+  unchanged,       // type and shape are those of the first operand
+  one_operand,     // they have one operand
+  constants,       // their operands are constants
+  computed_shape,  // a Reshape whose shape is put together from sizes of its operand and constants
+};
+// How a compiler does without single nodes: a pattern of one step called "node".
+struct Elimination {
+  FusionPattern pattern;  // no operators: any
+  Expected expected = Expected::always;
+  std::vector<std::int64_t> unread;    // results that must not be read
+  std::set<std::string> undetermined;  // operators with another result in every run
+  std::set<std::string> except;        // operators that it is not about
+};
+
 struct FusionRules {
   std::string backend;
   std::string source;
-  std::vector<FusionPattern> patterns;   // earlier ones win
+  std::vector<FusionPattern> patterns;  // earlier ones win
+  std::vector<Elimination> eliminations;
   bool pointwise = false;                // chains of element-wise nodes become one kernel
   std::vector<OperatorClass> epilogues;  // classes whose kernels take the element-wise nodes behind them in
 };

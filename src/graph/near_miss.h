@@ -35,10 +35,13 @@ struct NearMiss {
   std::vector<std::size_t> nodes;    // all that match, in order
   std::string condition;             // what was found, and what the pattern requires
   bool copied = false;               // the compiler leaves a copy of `first` where others read its result
+  // The node that the compiler would do without or compute at load time; empty: it would fuse `first` and `second`.
+  std::optional<std::size_t> removal = {};
 };
 
-// All places of the outermost graph where a pattern fits, entirely or but for one condition, in the order of the patterns; shapes
-// are inferred. One place may appear for several patterns.
+// All places of the outermost graph where a pattern fits, entirely or but for one condition, in the order of the patterns, then
+// the nodes that one may expect to be gone (Elimination), in their order; shapes are inferred. One place may appear for several
+// patterns. What is known not to be met is the reason; where nothing is, and a condition cannot be checked, that it cannot.
 std::vector<NearMiss> near_misses(const Graph& graph, const FusionRules& rules, const FusionSlack& slack);
 
 // What a backend requires of single nodes: patterns of one step, in the form of data/fusion (docs/formats/support.md).

@@ -81,6 +81,7 @@ const std::vector<FactRule>& fact_rules() {
       {"cpu.weight", Severity::soft, "different CPU weight of the cgroup", "default"},
       {"measured_with", Severity::soft, "measured with different collectors or passes"},
       {"environment.preload", Severity::soft, "different preloaded libraries (LD_PRELOAD)", "none"},
+      {"process.tracer", Severity::soft, "traced by ptrace", "none"},
       {"environment.allocator", Severity::soft, "different settings of the memory allocator", "none"},
   };
   return rules;

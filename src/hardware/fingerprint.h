@@ -36,8 +36,8 @@ struct FactRule {
 //            gpu.devices gpu.partitions gpu.visible driver.amdgpu driver.nvidia driver.rocm kernel host
 //   run      runtime.name runtime.version runtime.hash provider device threads.intra threads.inter graph_level model.hash
 //            session_options inputs.hash input_shapes batch dtype seed mode isolation load slo measured_with job.ranks
-//   process  process.nice process.scheduler memory.limit_bytes cpu.weight environment.preload environment.allocator: only where
-//            they are not as usual; of a recording: program command
+//   process  process.nice process.scheduler memory.limit_bytes cpu.weight environment.preload environment.allocator
+//            process.tracer: only where they are not as usual; of a recording: program command
 const std::vector<FactRule>& fact_rules();
 
 struct Fingerprint {

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "hardware/tracer.h"
+
 namespace aaco::hardware {
 namespace {
 
@@ -62,6 +64,7 @@ std::vector<Fact> process_facts() {
   const char* preload = std::getenv("LD_PRELOAD");
   add("environment.preload", preload == nullptr ? "" : file_names(preload));
   add("environment.allocator", allocator_settings());
+  add("process.tracer", tracer_of("/", ::getpid()));
   return facts;
 }
 

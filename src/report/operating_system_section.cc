@@ -24,6 +24,7 @@ Json to_json(const OperatingSystem::Reason& reason) {
                            {"total_ns", reason.total_ns},
                            {"longest_ns", reason.longest_ns}});
   if (reason.bytes > 0) out.set("bytes", reason.bytes);
+  if (reason.woken_ns > 0) out.set("woken_wait_ns", reason.woken_ns);
   return out;
 }
 

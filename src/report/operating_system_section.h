@@ -22,7 +22,8 @@ struct OperatingSystem {
   struct Reason {
     std::string kind, detail, call;  // "off_cpu", "sleep", "futex"
     std::int64_t count = 0, total_ns = 0, longest_ns = 0;
-    std::int64_t bytes = 0;  // 0: not of data
+    std::int64_t bytes = 0;     // 0: not of data
+    std::int64_t woken_ns = 0;  // of an off_cpu: waits for a CPU right after such sleeps
   };
   // Where threads waited: a thread, then the functions of its stack, outermost first.
   struct Frame {

@@ -109,15 +109,17 @@ void add_interval(const Sides& sides, const CompareOptions& options, Comparison&
   const double critical = student_t_quantile(upper, degrees);
   const double widening = critical / normal_quantile(upper);
   const double centre = sides.b.log_value - sides.a.log_value;
+  const double low = widening * quantile_of_sorted(deviations, 1 - upper);
+  const double high = widening * quantile_of_sorted(deviations, upper);
   result.delta_ratio = std::expm1(centre);
-  result.interval = {std::expm1(centre + widening * quantile_of_sorted(deviations, 1 - upper)),
-                     std::expm1(centre + widening * quantile_of_sorted(deviations, upper))};
+  result.interval = {std::expm1(centre + low), std::expm1(centre + high)};
   const double error = std::sqrt(sides.a.variance + sides.b.variance);
   result.log_change = centre;
   result.standard_error = error;
   result.degrees_of_freedom = degrees;
   result.p_value = change_p_value(centre, error, degrees);
-  result.smallest_detectable_ratio = std::expm1((critical + student_t_quantile(options.power, degrees)) * error);
+  result.noise = {(high - low) / (2 * critical), degrees};
+  result.detectable = smallest_detectable(result.noise, {options.threshold_ratio, options.level, options.power});
 }
 
 constexpr std::int64_t kReplacingSessions = 2;  // per side: three tell the deviation between them
@@ -146,9 +148,9 @@ void add_what_decides(std::size_t sessions, std::size_t iterations, const Compar
   if (distance <= 0) return;
   double times = 1;
   for (int round = 0; round < kRounds && times <= kMaxMore; ++round)
-    times = std::max(1.0, std::pow((student_t_quantile((1 + options.level) / 2, result.degrees_of_freedom * times) +
-                                    student_t_quantile(options.power, result.degrees_of_freedom * times)) *
-                                       result.standard_error / distance,
+    times = std::max(1.0, std::pow(detectable_distance({result.noise.standard_error, result.degrees_of_freedom * times},
+                                                       options.level, options.power) /
+                                       distance,
                                    2));
   if (times > kMaxMore) return;
   const auto more = [&](std::size_t have) {
@@ -166,8 +168,7 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
   std::string text = std::string(to_string(result.verdict)) + ": " + core::format_signed_percent(result.delta_ratio) + ", " +
                      core::format_percent(options.level) + " interval " + core::format_signed_percent(result.interval.low) +
                      " to " + core::format_signed_percent(result.interval.high) + ", threshold " +
-                     core::format_percent(options.threshold_ratio) + "; the smallest detectable change is " +
-                     core::format_percent(result.smallest_detectable_ratio);
+                     core::format_percent(options.threshold_ratio);
   if (result.between_sessions_assumed)
     text += "; one session per side: session-to-session deviation assumed to be " +
             core::format_percent(options.assumed_deviation_ratio);
@@ -186,7 +187,7 @@ std::string describe(const Comparison& result, const CompareOptions& options) {
   if (result.more_sessions)
     return text + "; about " + std::to_string(*result.more_sessions) +
            (*result.more_sessions == 1 ? " more session" : " more sessions") + " per side needed to decide";
-  if (result.smallest_detectable_ratio > 2 * options.threshold_ratio)
+  if (is_noisy(result.detectable, options.threshold_ratio))
     return text + "; the variation within a side is too large for a few more sessions to decide";
   return text + "; the change is too close to the threshold for more data to decide";
 }

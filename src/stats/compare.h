@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "stats/detectable.h"
 #include "stats/resampling.h"
 #include "stats/summary.h"
 #include "stats/two_sample.h"
@@ -27,7 +28,7 @@ std::string_view to_string(Verdict verdict);
 struct CompareOptions {
   double threshold_ratio = 0.05;
   double level = 0.95;  // of the interval
-  double power = 0.8;   // of the smallest detectable effect
+  double power = 0.8;   // of the smallest detectable change
   bool lower_is_better = true;
   StatisticChoice statistic = 0.5;  // the quantile compared; empty: the mean
   std::int64_t resamples = 2000;
@@ -45,11 +46,12 @@ struct Comparison {
   Verdict verdict = Verdict::inconclusive;
   double baseline = 0;  // geometric mean of the sessions' statistics
   double candidate = 0;
-  double delta_ratio = 0;                // (B - A) / A
-  Interval interval;                     // of delta_ratio, at the level asked for
-  double smallest_detectable_ratio = 0;  // a true change of this size is told from none at the level, with the power asked for
-  double log_change = 0;                 // log(B / A), of which delta_ratio is the ratio
-  double standard_error = 0;             // of log_change
+  double delta_ratio = 0;     // (B - A) / A
+  Interval interval;          // of delta_ratio, at the level asked for
+  Detectable detectable;      // the smallest true changes that are decided at the level, with the power asked for
+  ChangeNoise noise;          // of log_change, by the width of the interval
+  double log_change = 0;      // log(B / A), of which delta_ratio is the ratio
+  double standard_error = 0;  // of log_change
   double degrees_of_freedom = 1;
   double p_value = 1;                   // two-sided, that there is no change at all: Student's t of log_change
   bool between_sessions_known = false;  // false: one session a side and no history, so the interval rests on what is assumed
@@ -64,7 +66,7 @@ struct Comparison {
   // the present change to be decided. Empty: one more would not decide.
   std::optional<double> third_session_within_ratio;
   std::optional<std::int64_t> more_iterations;  // a side, instead: with one session a side and no variance between sessions
-  std::string explanation;                      // one sentence
+  std::string explanation;                      // one sentence, without `detectable`
 };
 
 // Compares two sides, each a list of sessions, each a series in the order measured. The interval is that of a bootstrap over

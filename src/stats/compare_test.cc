@@ -116,7 +116,7 @@ TEST(Compare, DetectsNoChange) { EXPECT_EQ(compared({}, 0.0, 1, 200).verdict, Ve
 TEST(Compare, NoiseIsInconclusiveWithSuggestedSampleSize) {
   const Comparison result = compared({.within = 0.5}, 0.0, 1, 20);
   EXPECT_EQ(result.verdict, Verdict::inconclusive);
-  EXPECT_GT(result.smallest_detectable_ratio, 0.05);
+  EXPECT_GT(result.detectable.increase_ratio, 0.05);
   ASSERT_TRUE(result.more_iterations);
   EXPECT_GT(*result.more_iterations, 20);
   EXPECT_THAT(result.explanation, HasSubstr("more iterations per side needed to decide"));
@@ -128,13 +128,11 @@ TEST(Compare, SuggestedSampleSizeDetectsTheDistanceFromTheThreshold) {
   ASSERT_EQ(result.verdict, Verdict::inconclusive);
   ASSERT_TRUE(result.more_sessions);
   const double distance = std::abs(result.log_change - std::log1p(0.05));
-  const auto detectable =
-      [&](double sessions) {  // as the smallest detectable change is: at the level and with the power asked for
-        const double degrees = result.degrees_of_freedom * sessions / 3;
-        return (student_t_quantile(0.975, degrees) + student_t_quantile(0.8, degrees)) * result.standard_error *
-               std::sqrt(3 / sessions);
-      };
-  EXPECT_NEAR(std::expm1(detectable(3)), result.smallest_detectable_ratio, 1e-9);
+  const auto detectable = [&](double sessions) {  // at the level and with the power asked for
+    return detectable_distance({result.noise.standard_error * std::sqrt(3 / sessions), result.degrees_of_freedom * sessions / 3},
+                               0.95, 0.8);
+  };
+  EXPECT_NEAR(std::expm1(std::log1p(0.05) + detectable(3)), result.detectable.increase_ratio, 1e-9);
   const auto told = static_cast<double>(3 + *result.more_sessions);
   EXPECT_LE(detectable(told), distance);
   EXPECT_GT(detectable(told - 1.5), distance);
@@ -174,17 +172,36 @@ TEST(Compare, IntervalCoversWithHistory) {
 
 // Medians of 100 normal values scatter by 1.2533 x 2 % / 10; a change of 2.80 times the scatter of their ratio is seen in 80 of
 // 100.
-TEST(Compare, SmallestDetectableEffectHasItsPower) {
+TEST(Compare, SmallestDetectableChangeByTheTextbook) {
   const double effect = 2.80 * std::sqrt(2.0) * 1.2533 * 0.002;
   double stated = 0;
-  int found = 0;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const Comparison result = compared({}, effect, 1, 100, {.threshold_ratio = 0, .resamples = 500}, seed);
-    found += result.verdict == Verdict::regression;
-    stated += result.smallest_detectable_ratio / 300;
-  }
+  for (std::uint64_t seed = 1; seed <= 200; ++seed)
+    stated += compared({}, 0, 1, 100, {.threshold_ratio = 0, .resamples = 500}, seed).detectable.increase_ratio / 200;
   EXPECT_NEAR(stated, effect, 0.1 * effect);
-  EXPECT_NEAR(found, 240, 25);
+}
+
+// How often a true change of the size that equal sides state on average is called one.
+double power_at_the_stated(const World& world, int sessions, double threshold, bool increase) {
+  constexpr int kTrials = 300;
+  const CompareOptions options{.threshold_ratio = threshold, .resamples = 400};
+  double stated = 0;
+  for (std::uint64_t seed = 1; seed <= kTrials; ++seed) {
+    const Detectable found = compared(world, 0, sessions, 60, options, seed).detectable;
+    stated += (increase ? std::log1p(found.increase_ratio) : std::log1p(-found.decrease_ratio)) / kTrials;
+  }
+  int decided = 0;
+  for (std::uint64_t seed = 1001; seed <= 1000 + kTrials; ++seed)
+    decided += compared(world, std::expm1(stated), sessions, 60, options, seed).verdict ==
+               (increase ? Verdict::regression : Verdict::improvement);
+  return decided / static_cast<double>(kTrials);
+}
+
+TEST(Compare, SmallestDetectableChangeHasItsPowerAtEveryThreshold) {
+  for (const double threshold : {0.0, 0.02, 0.2}) {
+    EXPECT_NEAR(power_at_the_stated({}, 1, threshold, true), 0.8, 0.08) << threshold;
+    EXPECT_NEAR(power_at_the_stated({.between = 0.03}, 3, threshold, true), 0.8, 0.08) << threshold;
+    EXPECT_NEAR(power_at_the_stated({.between = 0.03}, 3, threshold, false), 0.8, 0.08) << threshold;
+  }
 }
 
 TEST(Compare, SharesOfTheThreeAnswersAddUp) {

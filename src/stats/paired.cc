@@ -66,10 +66,8 @@ Interval paired_interval(const PairedEstimate& estimate, double level) {
   return {std::expm1(estimate.log_change - reach), std::expm1(estimate.log_change + reach)};
 }
 
-double paired_detectable_ratio(const PairedEstimate& estimate, double level, double power) {
-  const double times =
-      student_t_quantile((1 + level) / 2, estimate.degrees_of_freedom) + student_t_quantile(power, estimate.degrees_of_freedom);
-  return std::expm1(times * estimate.standard_error);
+Detectable paired_detectable(const PairedEstimate& estimate, const DecisionBar& bar) {
+  return smallest_detectable({estimate.standard_error, estimate.degrees_of_freedom}, bar);
 }
 
 bool is_early_look(std::int64_t rounds) {

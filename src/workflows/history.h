@@ -33,7 +33,8 @@ struct HistorySeries {
   std::string name, unit;
   std::string of;  // what it was measured on: model, backend, batch; empty for a file
   std::optional<bool> lower_is_better;
-  std::vector<HistoryPoint> points;  // oldest first
+  std::vector<HistoryPoint> points;       // oldest first
+  std::vector<HistoryPoint> interrupted;  // values of sessions that were stopped early: shown, and no part of the trend
   std::optional<analytics::trend::Trend> trend;
   std::string reason;  // why there is none, or why it cannot tell a step
 };
@@ -46,7 +47,8 @@ struct HistoryOutcome {
   [[nodiscard]] bool worsened() const;  // an alarm that is no improvement
 };
 
-// The series of a metric over the lake's sessions (those of one fingerprint make one series: others measure another thing), or of
+// The series of a metric over the lake's sessions (those of one fingerprint make one series: others measure another thing; of
+// sessions that were stopped early the values stand apart), or of
 // files of benchmark tools, with what changed and where it goes. Fails with not_found where no session or no series of that name
 // is there, naming the nearest.
 core::Result<HistoryOutcome> history(const HistoryRequest& request, const Services& services);

@@ -32,8 +32,10 @@ enum class JobValue : std::uint8_t {
 };
 
 struct JobOption {
-  std::string_view name, description;
-  std::string_view argument;  // "--model"; empty: positional
+  std::string_view name;
+  std::string_view title;        // in words, for a form
+  std::string_view description;  // what the title leaves open; may be empty
+  std::string_view argument;     // "--model"; empty: positional
   JobValue value = JobValue::name;
   bool required = false;
   bool repeatable = false;
@@ -42,9 +44,10 @@ struct JobOption {
 };
 
 struct JobVerb {
-  std::string_view name, summary;
-  bool measures = false;    // runs alone: two measurements would disturb each other
-  bool own_output = false;  // standard output is not the program's: its JSON goes to a file (--report-to)
+  std::string_view name;
+  std::string_view summary;  // "Measure a model"
+  bool measures = false;     // runs alone: two measurements would disturb each other
+  bool own_output = false;   // standard output is not the program's: its JSON goes to a file (--report-to)
   std::vector<std::string_view> fixed;
   std::vector<JobOption> options;
   std::string_view folder_option = {};  // "--out": names the folder of the job's files

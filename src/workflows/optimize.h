@@ -22,7 +22,7 @@ struct OptimizeProof {
   std::string verdict;        // of the metric: improvement, equivalent, regression, inconclusive
   std::optional<double> baseline, candidate, change_ratio;
   std::optional<stats::Interval> interval;
-  std::optional<double> smallest_detectable_ratio;
+  std::optional<double> smallest_detectable_ratio;  // the smallest true gain that is decided, the threshold included
   std::int64_t rounds = 0;
   std::optional<double> p99_ns;  // of the winner
   std::string baseline_session, candidate_session;

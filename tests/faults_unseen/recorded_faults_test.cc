@@ -86,8 +86,12 @@ std::string made(const Lake& lake, const Json& recorded) {
 
 class RecordedFault : public testing::TestWithParam<std::string> {};
 
-// An effect of at least twice the smallest detectable one must be found; below that, inconclusive is right.
-constexpr double kStrong = 2;
+// A change of the smallest detectable size or more must be found; below that, inconclusive is right.
+bool is_strong(const analytics::regression::MetricResult& decided) {
+  if (!decided.detectable) return false;
+  return *decided.delta_ratio >= decided.detectable->increase_ratio ||
+         -*decided.delta_ratio >= decided.detectable->decrease_ratio;
+}
 
 TEST_P(RecordedFault, IsFoundWithItsCauseAndPartsThatAddUp) {
   const auto recorded = core::read_json_file(core::join_path(kFolder, GetParam()));
@@ -101,9 +105,7 @@ TEST_P(RecordedFault, IsFoundWithItsCauseAndPartsThatAddUp) {
   ASSERT_TRUE(outcome) << outcome.error().text();
   const auto& decided = outcome->metrics.front();
   ASSERT_TRUE(decided.delta_ratio);
-  const bool strong =
-      decided.smallest_detectable_ratio && std::abs(*decided.delta_ratio) >= kStrong * *decided.smallest_detectable_ratio;
-  if (!strong && outcome->verdict == "inconclusive") return;
+  if (!is_strong(decided) && outcome->verdict == "inconclusive") return;
   EXPECT_EQ(outcome->verdict, "regression");
   ASSERT_TRUE(outcome->cause);
   const Json& details = outcome->cause->details;

@@ -18,7 +18,7 @@ class Ab(program.ProgramTest):
         verdict = outcome.json()
         self.assertEqual((outcome.code, verdict['verdict'], verdict['decided_by']), (1, 'regression', 'latency.p50_ns'))
         self.assertEqual(verdict['statistics'][0]['method'], 'paired')
-        self.assertGreater(verdict['statistics'][0]['smallest_detectable_ratio'], 0)
+        self.assertGreater(verdict['statistics'][0]['smallest_detectable_ratio'], verdict['statistics'][0]['threshold_ratio'])
         self.assertGreaterEqual(len(verdict['ab']['rounds']), 4)
         self.assertTrue(verdict['ab']['together'])
         for session in verdict['baseline'] + verdict['candidate']:
@@ -66,6 +66,8 @@ class Ab(program.ProgramTest):
         self.assertAlmostEqual((1 + items['delta_ratio']) * (1 + mean['delta_ratio']) / 2, 1, places=6)
 
     def test_invalid_iterations(self): self.refused(self.aaco('ab', '-n', -3, '--', 'mlp', '--', 'mlp'), 2, '--iterations', "'-3'")
+    def test_detectable_within_the_threshold(self):
+        self.refused(self.aaco('ab', '--threshold', '2%', '--detectable', '2%', '--', 'mlp', '--', 'mlp'), 2, 'never decided', '--threshold')
     def test_one_side(self): self.refused(self.aaco('ab', '--', '--model', 'mlp'), 2, 'two sides')
     def test_three_sides(self): self.refused(self.aaco('ab', '--', 'mlp', '--', 'mlp', '--', 'mlp'), 2, 'two sides')
     def test_no_sides(self): self.refused(self.aaco('ab'), 2, 'two sides')

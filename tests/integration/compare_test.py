@@ -67,7 +67,8 @@ class Diff(program.ProgramTest):
         for statistic in self.aaco('diff', 'tag:a', 'tag:b', '--json').json()['statistics']:
             self.assertTrue('interval' in statistic or statistic['reason'])
             if 'interval' in statistic:
-                self.assertGreater(statistic['smallest_detectable_ratio'], 0)
+                self.assertGreaterEqual(statistic['smallest_detectable_ratio'], statistic['threshold_ratio'])
+                self.assertGreaterEqual(statistic['smallest_detectable_decrease_ratio'], statistic['threshold_ratio'])
                 self.assertLessEqual(statistic['interval'][0], statistic['interval'][1])
 
     def test_rejects_unknown_session(self): self.refused(self.aaco('diff', 'tag:a', 'tag:none'), 3, 'none')

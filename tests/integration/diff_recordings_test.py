@@ -1,5 +1,6 @@
 """Verdicts and causes of recordings: the run time, what took it, and which recordings are comparable."""
 import json
+import shutil
 import unittest
 
 import program
@@ -30,6 +31,19 @@ class RecordingsTest(program.ProgramTest):
         parts = result['root_cause']['decomposition']
         self.assertAlmostEqual(sum(part['delta_ns'] for part in parts['parts']) + parts['unexplained_ns'], parts['delta_ns'], delta=2)
         self.assertTrue(parts['parts'][0]['part'].startswith('asleep:'), parts)
+
+    def test_a_tracer_is_a_fact_and_a_difference(self):
+        if shutil.which('strace') is None:
+            self.skipTest('no strace on this machine')
+        plain, outcome = self.record('sleep', '1'), self.aaco('record', '--no-report', '--', 'strace', '-o', '/dev/null', 'sleep', '1')
+        if outcome.code != 0:
+            self.skipTest('this machine forbids ptrace: ' + outcome.errors)
+        traced = self.session(outcome)
+        files = {name: next(self.lake.glob('*/' + traced)) / name for name in ('env.json', 'session.json')}
+        self.assertIn('process.tracer', files['env.json'].read_text())
+        self.assertIn('traced by ptrace (strace)', files['session.json'].read_text())
+        differences = {one['key']: one for one in self.diff([plain], [traced])['differences']}
+        self.assertEqual((differences['process.tracer']['baseline'], differences['process.tracer']['candidate']), ('none', 'strace'))
 
     def test_other_programs_are_not_compared(self):
         a, b = self.record('python3', '-c', 'pass'), self.record('sleep', '0.1')

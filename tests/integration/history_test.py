@@ -184,6 +184,22 @@ class Sessions(program.ProgramTest):
             (lake / '.metrics').write_text(damage)
             self.assertEqual((len(medians()), medians().count(54321)), (69, 1))
 
+    def test_interrupted_sessions_stand_apart(self):
+        lake = self.folder / 'interrupted'
+        source = sorted(self.lake.glob('2*/*'))[0]
+        for number in range(8):
+            shutil.copytree(source, lake / source.parent.name / f'{source.name}-{number}')
+        path = lake / source.parent.name / f'{source.name}-7/session.json'
+        document = json.loads(path.read_text())
+        path.write_text(json.dumps({**document, 'state': 'interrupted'}))
+        outcome = self.aaco('history', 'p50', '--json', AACO_SESSIONS=str(lake)).json()
+        self.assertEqual((outcome['series'][0]['count'], len(outcome['series'][0]['interrupted'])), (7, 1))
+        self.assertEqual(outcome['account']['dropped'], {'session was interrupted': 1})
+        text = self.aaco('history', 'p50', AACO_SESSIONS=str(lake))
+        self.assertIn('~ interrupted', text.output)
+        self.assertIn('not part of the trend', text.output)
+        self.assertIn('skipped: 1 (session was interrupted)', text.output + text.errors)
+
     def test_unmatched_filter_is_reported(self):
         self.refused(self.aaco('history', 'p50', '--where', 'model=other'), 3, 'with model=other has the metric latency.p50_ns')
 

@@ -110,6 +110,37 @@ class ImportDependencies(program.ProgramTest):
         self.assertIn('launched by aten::to', text)
         self.assertNotIn('about', text)
 
+    def stepped(self, name, hold, late=False):
+        """Ten steps; in each the second kernel starts `hold` us after the first: held back by an event, or because its launch is late."""
+        events, at = [], 1_000_000
+        for step in range(10):
+            length = hold * (1 + 0.01 * (step * 7 % 5 - 2))
+            number = 10 * step + 1
+            launch = at + 60 + length if late else at + 40
+            events += [call(f'ProfilerStep#{step}', at, length + 400, category='user_annotation'),
+                       call('cudaLaunchKernel', at + 5, 5, number), work('first_kernel', at + 12, 30, number),
+                       call('cudaStreamWaitEvent', at + 30, 5), call('cudaLaunchKernel', launch, 5, number + 1),
+                       work('second_kernel', at + 70 + length, 300, number + 1, stream=9),
+                       call('cudaStreamSynchronize', at + 47, length + (10 if late else 350))]
+            at += length + 420
+        return self.aaco('import', self.written(name, sorted(events, key=lambda one: one['ts'])), '--no-report', '--json').json()['session']['id']
+
+    def test_diff_tells_held_back_work_from_a_late_host(self):
+        for late, first in ((False, 'dependency_bound'), (True, 'synchronisation')):
+            short, long = self.stepped(f'short{late}.json', 1_000, late), self.stepped(f'long{late}.json', 9_000, late)
+            verdict = self.aaco('diff', short, long, '--no-store', '--json').json()
+            self.assertEqual(verdict['verdict'], 'regression')
+            causes = verdict['root_cause']['causes']
+            self.assertEqual(causes[0]['cause'], first, causes)
+            self.assertFalse(({'host_waiting', 'dependency_bound'} - {first}) & {one['cause'] for one in causes}, causes)
+            parts = verdict['root_cause']['decomposition']['parts']
+            held = [one for one in parts if one['title'].startswith('idle, held back on the device')]
+            self.assertEqual(len(held), 0 if late else 1, parts)
+            if not late:
+                self.assertAlmostEqual(held[0]['delta_ns'] / 8e6, 1, delta=0.05)
+                self.assertIn('record what the event may wait for', verdict['recommendation'])
+                self.assertIn('held back by an event', json.dumps(causes[0]['evidence']))
+
     def test_one_slow_rank_of_three(self):
         for rank, compute in enumerate((600, 600, 900)):
             events = []

@@ -70,7 +70,7 @@ void add_sections(report::Sections& sections) {
   sections.operating_system = report::OperatingSystem{
       1,
       {{"python", 11, 10, 100, 20, 30, 1, 2}},
-      {{"block_io", "read", "pread", 3, 90, 40, 4'096}},
+      {{"block_io", "read", "pread", 3, 90, 40, 4'096, 0}, {"off_cpu", "sleep", "futex", 2, 80, 50, 0, 7}},
       report::OperatingSystem::Frame{"all threads", 100, false, {{"python", 100, false, {{"futex_wait", 60, true, {}}}}}}};
   report::Scaling scaling;
   scaling.summary = {"the highest throughput with batch 8", "high"};

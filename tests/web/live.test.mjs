@@ -1,5 +1,6 @@
 // The dashboard's Live and Jobs pages against a server with made-up answers (docs/formats/live.md, docs/formats/jobs.md).
 import assert from 'node:assert/strict';
+import { checkAccess } from './lib/axe.mjs';
 import { describeDashboard, fits, page, policy } from './lib/dashboard.mjs';
 
 const machine = (time) => ({
@@ -15,7 +16,8 @@ const session = (time, buckets) => ({
 const processes = [{ process_id: 4711, parent: 1, depth: 0, name: 'aaco', cpu_cores: 1.5, wait_ratio: 0.01, resident_bytes: 1e8, threads: 4 }, { process_id: 4712, parent: 4711, depth: 1, name: 'worker', cpu_cores: null, wait_ratio: null, resident_bytes: 9e8, threads: 2 }];
 const job = (id, state, more = {}) => ({ schema_version: 1, id, verb: 'run', state, command: ['run', '--json', '--model=resnet50'], measures: true, created: '2026-11-23T10:00:00Z', started: null, ended: null, exit_code: null, session: null, error: null, progress: null, process_id: null, ...more });
 const openapi = { openapi: '3.1.0', paths: { '/api/v1/jobs': { get: {} }, '/api/v1/jobs/{job}/cancel': { post: { requestBody: { content: { 'application/json': { schema: {} } } } } },
-  '/api/v1/uploads': { post: { requestBody: { content: { 'application/octet-stream': {} } } } }, '/api/v1/jobs/run': { post: { summary: 'Measure a model', requestBody: { content: { 'application/json': { schema: { required: ['model'], properties: { model: { type: 'string' }, batch: { type: 'integer', minimum: 1, maximum: 100 }, telemetry: { type: 'boolean' }, dim: { type: 'array', items: { type: 'string' } } } } } } } } } } };
+  '/api/v1/uploads': { post: { requestBody: { content: { 'application/octet-stream': {} } } } }, '/api/v1/jobs/run': { post: { summary: 'Measure a model', requestBody: { content: { 'application/json': { schema: { required: ['model'], properties: { model: { type: 'string', title: 'Model', description: 'A name of configs/models.yaml' }, batch: { type: 'integer', title: 'Batch size', minimum: 1, maximum: 100 }, telemetry: { type: 'boolean', title: 'Telemetry', description: 'Sample clocks, power, memory and load of the machine' }, dim: { type: 'array', title: 'Symbolic dimensions', description: 'NAME=SIZE', items: { type: 'string' } } } } } } } } },
+  '/api/v1/jobs/import': { post: { summary: 'Create a session from a profiler\'s files', requestBody: { content: { 'application/json': { schema: { properties: { upload: { type: 'array', title: 'Files', items: { type: 'string' } }, tag: { type: 'string', title: 'Tag' } } } } } } } } } };
 
 let mode = 'busy';
 let jobs = [];
@@ -57,7 +59,8 @@ function answer(request, response) {
 describeDashboard('live and jobs', { answer, begin: (options) => { mode = options.mode ?? 'busy'; jobs = options.jobs ?? []; asked.length = 0; }, width: 1400 }, (on) => {
   const main = (tab) => tab.locator('main').innerText();
   const some = [job('20261123T100004Z-000004', 'running', { progress: 'measuring resnet50: 1,240 iterations, 62 %' }), job('20261123T100003Z-000003', 'queued'), job('20261123T100002Z-000002', 'done', { session: '20261123T100002Z-abcdef', exit_code: 0 }),
-    job('20261123T100001Z-000001', 'failed', { error: { message: 'no model </script>', hint: "'aaco zoo ls' lists them" } })];
+    job('20261123T100001Z-000001', 'failed', { error: { message: 'no model </script>', hint: "'aaco zoo ls' lists them" } }),
+    job('20261123T100000Z-000000', 'interrupted', { command: ['import', '--json', '--no-report', `/lake/.jobs/uploads/20261128T100835Z-29ebba/${'a_long_name_of_a_trace_'.repeat(4)}.json.gz`, '--tag=after-the-restart'], error: { message: 'the server ended while the job ran', hint: 'GET /api/v1/sessions lists the sessions; POST /api/v1/jobs/import starts it again' } })];
 
   on('shows a running session, its blocks and the machine', '#/live', {}, async (tab) => {
     await tab.waitForSelector('.live-line');
@@ -67,6 +70,8 @@ describeDashboard('live and jobs', { answer, begin: (options) => { mode = option
     assert.match(shown, /1,240[\s\S]*3\.20.ms ±[\s\S]*0:40/);
     assert.match(shown, /1.block beyond the scale/);
     assert.match(shown, /95.% CI of the median/);
+    assert.match(shown, /CPU 0[\s\S]*CPU 3/);
+    assert.match(shown, /Model run, measuring/);
     assert.match(shown, /node7[\s\S]*640.W of 750.W[\s\S]*power/);
     assert.match(shown, /worker[\s\S]*4712/);
     // Ticks repeat blocks: each is drawn once.
@@ -103,17 +108,52 @@ describeDashboard('live and jobs', { answer, begin: (options) => { mode = option
   });
   on('starts a job from the form of the interface', '#/jobs', {}, async (tab) => {
     await tab.getByText('Start a job').click();
-    await tab.getByLabel('model').fill('resnet50');
-    await tab.getByLabel('batch').fill('8');
-    await tab.getByLabel('telemetry').check();
-    await tab.getByLabel('dim').fill('a=1 b=2');
+    await tab.getByLabel('Model').fill('resnet50');
+    await tab.getByLabel('Batch size').fill('8');
+    await tab.getByLabel('Telemetry').check();
+    await tab.getByLabel('Symbolic dimensions').fill('a=1 b=2');
     await tab.getByRole('button', { name: 'Start' }).click();
     await tab.waitForSelector('.job-queued');
     assert.deepEqual(asked.find((one) => one[0] === '/api/v1/jobs/run')[1], { model: 'resnet50', batch: 8, telemetry: true, dim: ['a=1', 'b=2'] });
   });
+  on('each control of the form has a label in words and, where that leaves something open, a text beside it', '#/jobs', { jobs: some }, async (tab) => {
+    await tab.getByText('Start a job').click();
+    for (const verb of ['run', 'import']) {
+      await tab.getByLabel('What to do').selectOption(verb);
+      const controls = await tab.evaluate(() => [...document.querySelectorAll('.job-form input')].map((one) => ({ label: [...one.labels].map((label) => label.innerText).join(' '), help: document.getElementById(one.getAttribute('aria-describedby') ?? '')?.innerText ?? '' })));
+      assert.ok(controls.length >= 2);
+      for (const { label } of controls) assert.match(label, /^[A-Z][^_]*$/, `"${label}" is a name of the interface`);
+    }
+    assert.deepEqual(await tab.evaluate(() => [...document.querySelectorAll('.job-form option')].map((one) => one.innerText)), ['Measure a model', "Create a session from a profiler's files"]);
+    await tab.getByLabel('What to do').selectOption('run');
+    assert.equal(await tab.getByLabel('Model (required)').getAttribute('required'), '');
+    assert.match(await main(tab), /Symbolic dimensions[\s\S]*NAME=SIZE; several separated by spaces/);
+    await checkAccess(tab);
+  });
+  // At 375 px three columns would leave the command a hundred pixels.
+  on('a phone shows each job as a block that can be read', '#/jobs', { width: 375, jobs: some }, async (tab) => {
+    const rows = await tab.evaluate(() => [...document.querySelectorAll('.job-row')].map((row) => ({
+      height: row.getBoundingClientRect().height, text: row.innerText, command: row.querySelector('.job-command').getBoundingClientRect().width,
+      beyond: [...row.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().right > innerWidth).length,
+      split: [...row.querySelectorAll('.word')].filter((word) => word.getBoundingClientRect().height > 30 && word.innerText.length < 30).map((word) => word.innerText),
+    })));
+    assert.equal(rows.length, some.length);
+    for (const row of rows) {
+      assert.ok(row.command >= 300, `a command has ${row.command} px`);
+      assert.ok(row.height < 260, `${row.height} px: ${row.text}`);
+      assert.equal(row.beyond, 0);
+      assert.deepEqual(row.split, [], 'words are split');
+      assert.match(row.text, /2026-11-23 10:00:00/, 'the time is shown');
+    }
+    await tab.getByRole('button', { name: 'Log' }).first().click();
+    await tab.waitForSelector('.job-log >> text=no</b> such model');
+  });
+  on('hints name pages, not requests', '#/jobs', { jobs: some }, async (tab) => {
+    assert.match(await main(tab), /Hint: the page Sessions lists the sessions; a job 'import' starts it again/);
+  });
   on('says why a job was refused', '#/jobs', { refuses: true }, async (tab) => {
     await tab.getByText('Start a job').click();
-    await tab.getByLabel('model').fill('bad');
+    await tab.getByLabel('Model').fill('bad');
     await tab.getByRole('button', { name: 'Start' }).click();
     await tab.waitForSelector('text=jobs of run are disabled');
   });

@@ -75,7 +75,7 @@ function answer(request, response) {
 describeDashboard('pages', { answer, begin: (options) => { release(); mode = options.mode ?? ''; asked = []; }, width: 1400 }, (on) => {
   const main = (tab) => tab.locator('main').innerText();
   const saved = async (tab, name) => {
-    await tab.getByText('Download', { exact: true }).click();
+    await tab.getByText('Save as CSV or PNG', { exact: true }).click();
     const [file] = await Promise.all([tab.waitForEvent('download'), tab.getByRole('button', { name }).first().click()]);
     return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
   };

@@ -247,6 +247,33 @@ describe('the report page', { skip: chromiumMissing }, () => {
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 375);
     });
   }
+  // A section that goes on in the other column stands beside parts of others as if it were one of them.
+  for (const name of ['cpu', 'gpu', 'full', 'imported', 'traced', 'large'])
+    on(`two columns break between sections only: ${name}`, name, { width: 2560, height: 1300 }, async (page) => {
+      await settled(page);
+      const broken = await page.evaluate(() => [...document.querySelectorAll('main > div > section')].filter((one) => one.getClientRects().length > 1).map((one) => one.id));
+      assert.deepEqual(broken, []);
+      const lefts = await page.evaluate(() => [...new Set([...document.querySelectorAll('main > div > section')].map((one) => Math.round(one.getBoundingClientRect().left)))]);
+      assert.equal(lefts.length, Math.min(2, await page.locator('main > div > section').count()), `columns at ${lefts}`);
+    });
+  on('the axes of the roofline have round values with units, and enough of them', 'cpu', {}, async (page) => {
+    for (const width of [375, 1400, 2560]) {
+      await page.setViewportSize({ width, height: 900 });
+      await settled(page);
+      const [rates, intensities] = await page.evaluate(() => [...document.querySelectorAll('#hardware .chart .axis')].map((axis) => [...axis.querySelectorAll('text:not(.axis-title)')].map((one) => ({ text: one.textContent, box: one.getBoundingClientRect().toJSON() }))));
+      assert.ok(rates.length >= 3 && intensities.length >= 3, `${rates.length} and ${intensities.length} ticks at ${width} px`);
+      for (const { text } of rates) assert.match(text, /^[125]0{0,2}\u00a0[kMGTP]?FLOP\/s$|^30{0,2}\u00a0[kMGTP]?FLOP\/s$/);
+      for (const { text } of intensities) assert.match(text.replace(/,/g, ''), /^0?\.?0*[1235]0*$/);
+      const chart = await page.locator('#hardware .chart svg').first().boundingBox();
+      for (const list of [rates, intensities])
+        list.forEach(({ box, text }, index) => {
+          assert.ok(box.left >= chart.x - 1 && box.right <= chart.x + chart.width + 1, `${text} at ${width} px leaves the chart`);
+          const next = list[index + 1]?.box;
+          assert.ok(!next || next.left >= box.right + 4 || next.bottom <= box.top + 2 || next.top >= box.bottom - 2, `${text} at ${width} px touches the next`);
+        });
+    }
+    assert.match(await text(page, '#hardware .chart'), /FLOP per byte/);
+  });
   for (const name of ['cpu', 'gpu'])
     for (const width of [375, 1400, 2560])
       for (const colorScheme of ['light', 'dark'])

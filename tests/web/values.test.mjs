@@ -11,12 +11,38 @@ const source = join(dirname(fileURLToPath(import.meta.url)), '../../web/src');
 const folder = mkdtempSync(join(tmpdir(), 'aaco-values-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations', 'model/trace', 'model/trace_layout', 'compare/forest.tsx', 'dashboard/fleet_heat.tsx', 'dashboard/fleet_data', 'dashboard/history.tsx', 'sections/at_a_glance.tsx']
+const entry = ['format/quantity', 'format/name', 'charts/scale', 'charts/path', 'charts/palette', 'charts/roof', 'model/report', 'model/time_tree', 'model/lanes', 'model/iterations', 'model/trace', 'model/trace_layout', 'compare/forest.tsx', 'dashboard/fleet_heat.tsx', 'dashboard/fleet_data', 'dashboard/history.tsx', 'sections/at_a_glance.tsx', 'sections/hardware.tsx', 'model/session_kind', 'dashboard/states.tsx']
   .map((name) => `export * from ${JSON.stringify(join(source, name.endsWith('x') ? name : `${name}.ts`))};`).join('\n');
 await webRequire('esbuild').build({ stdin: { contents: entry, resolveDir: source, loader: 'ts' }, bundle: true, format: 'esm', outfile: join(folder, 'values.mjs'), logLevel: 'error' });
 const page = await import(pathToFileURL(join(folder, 'values.mjs')));
 const plain = (text) => text.replace(/\u00a0/g, ' ');
 
+test('ticks of a logarithmic axis are round and stand apart', () => {
+  const at = (low, high, pixels, apart) => page.spacedLogTicks(page.logarithmic({ low, high }, 0, pixels), apart);
+  assert.deepEqual(at(8, 1200, 600, 40), [10, 20, 50, 100, 200, 500, 1000]);
+  assert.deepEqual(at(8, 1200, 120, 40), [10, 100, 1000]);
+  assert.deepEqual(at(8, 1200, 240, 40), [10, 30, 100, 300, 1000]);
+  assert.deepEqual(at(1, 1e12, 300, 60), [1, 1000, 1e6, 1e9, 1e12]);
+  assert.deepEqual(at(0.002, 0.09, 400, 40), [0.002, 0.005, 0.01, 0.02, 0.05]);
+  assert.deepEqual(at(8, 1200, -600, 40), [10, 20, 50, 100, 200, 500, 1000], 'an axis that goes up');
+});
+test('ticks of the roofline have units', () => {
+  assert.equal(plain(page.rateTick(2e14)), '200 TFLOP/s');
+  assert.equal(plain(page.rateTick(1e15)), '1 PFLOP/s');
+  assert.deepEqual([0.05, 2, 10000, 1e6].map(page.intensityTick), ['0.05', '2', '10,000', '1e6']);
+});
+test('rates of a load are never powers of ten', () => {
+  assert.deepEqual([57890.4, 452.31, 4.2857, 0.0125, 0, 123456789].map(page.fourDigits), ['57,890', '452.3', '4.286', '0.01250', '0', '123,500,000']);
+});
+test('kinds of sessions are words', () => {
+  assert.equal(page.kindWords('record'), 'Recorded program');
+  assert.equal(page.kindWords('constructor'), 'constructor');
+});
+test('hints name pages', () => {
+  assert.equal(page.hintWords('GET /api/v1/sessions/{session}/metrics lists them; POST /api/v1/jobs/run with profile=true'), "the session's report lists them; a job 'run' with profile=true");
+  assert.equal(page.hintWords('GET /api/v1/sessions lists the sessions'), 'the page Sessions lists the sessions');
+  assert.equal(page.hintWords('use an id, latest or tag:NAME'), 'use an id, latest or tag:NAME');
+});
 test('durations have three digits and a unit', () => assert.equal(plain(page.duration(22.41e6)), '22.4 ms'));
 test('microseconds have their sign', () => assert.equal(plain(page.duration(870e3)), '870 \u00b5s'));
 test('what a fix saves is a time where that of the whole is known', () => {
@@ -35,6 +61,7 @@ test('the phases of a sweep have the names of its loads, also the one that count
   assert.equal(page.phaseTitleOf(sweep)('warmup'), 'Warm-up');
   const one = { extra: { llm: { counts: 'concurrency 1', levels: [{ load: 'concurrency 1' }] } } };
   assert.deepEqual(page.phaseTitles(one, phases.slice(0, 2)), ['Warm-up', 'Measured']);
+  assert.deepEqual(page.phaseTitles({}, ['record', 'trace'].map((name, index) => ({ name, start_ns: index, end_ns: index + 1 }))), ['Recorded', 'Trace']);
   assert.equal(page.phaseTitleOf(one)('measure'), 'Measured');
   assert.equal(page.phaseTitleOf({})('measure'), 'Measured');
 });

@@ -71,9 +71,8 @@ void print_metric(Page& page, const analytics::regression::MetricResult& metric,
       fmt::format("{:<28} {:>10} -> {:>10}  {:>8}", name, report::format_quantity(*metric.baseline, unit),
                   report::format_quantity(*metric.candidate, unit), core::format_signed_percent(*metric.delta_ratio));
   if (metric.interval)
-    line +=
-        fmt::format("  [{}, {}]  detectable {:<8}", core::format_signed_percent(metric.interval->low),
-                    core::format_signed_percent(metric.interval->high), core::format_percent(*metric.smallest_detectable_ratio));
+    line += fmt::format("  [{}, {}]  detectable {:<18}", core::format_signed_percent(metric.interval->low),
+                        core::format_signed_percent(metric.interval->high), to_text(*metric.detectable));
   page.print(fmt::format("{} {}\n", line, metric.interval ? std::string(to_string(metric.verdict)) : metric.reason));
   if (reason && metric.verdict == stats::Verdict::inconclusive && !metric.explanation.empty())
     page.print("  " + metric.explanation + "\n");

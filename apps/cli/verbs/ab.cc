@@ -23,7 +23,7 @@ namespace {
 struct AbOptions {
   std::vector<std::string> words;
   workflows::AbRequest request;
-  std::string duration = "60s", threshold = "2%", detectable = "3%", block;
+  std::string duration = "60s", threshold = "2%", detectable, block;
   bool no_store = false, llm = false;
   VerdictOutput output;
 };
@@ -48,7 +48,9 @@ core::Status resolve(AbOptions& options) {
   auto& request = options.request;
   AACO_ASSIGN(request.duration, parse_time(options.duration, "--duration"));
   AACO_ASSIGN(request.threshold_ratio, parse_threshold(options.threshold, "--threshold"));
-  AACO_ASSIGN(request.detectable_ratio, parse_threshold(options.detectable, "--detectable"));
+  if (!options.detectable.empty()) {
+    AACO_ASSIGN(request.detectable_ratio, parse_threshold(options.detectable, "--detectable"));
+  }
   if (!options.block.empty()) {
     AACO_ASSIGN(request.block, parse_time(options.block, "--block"));
   }
@@ -128,8 +130,8 @@ void add_ab(CLI::App& app, Context& context) {
   verb->add_option("-n,--iterations", request.iterations, "Maximum number of iterations per side")->check(positive_count());
   verb->add_option("--threshold", options->threshold, "Treat smaller changes as equivalent")->capture_default_str();
   verb->add_option("--detectable", options->detectable,
-                   "Continue until a change of this size would be detectable, even if the result is conclusive earlier")
-      ->capture_default_str();
+                   "Continue until a change of this size would be detectable, even if the result is conclusive earlier (default: "
+                   "3% above --threshold)");
   verb->add_option("--block", options->block,
                    "Time spent on one side before switching to the other (default: 50ms; 5s for servers)")
       ->type_name("TIME");

@@ -23,6 +23,7 @@ namespace {
 
 constexpr int kChartHeight = 12;
 constexpr std::size_t kMaxCharts = 4;
+constexpr std::size_t kNamedInterrupted = 5;
 
 struct HistoryOptions {
   workflows::HistoryRequest request;
@@ -77,12 +78,25 @@ report::HistoryPlot plot_of(const workflows::HistorySeries& series) {
   return plot;
 }
 
-// The index is that of --json: from 0.
-std::string place_of(const workflows::HistorySeries& series, std::size_t index) {
-  const auto& point = series.points[index];
+std::string name_of(const workflows::HistoryPoint& point) {
   std::string text = point.label;
   if (point.time_ns) text += (text.empty() ? "" : ", ") + core::iso8601_utc(*point.time_ns).substr(0, 10);
+  return text;
+}
+
+// The index is that of --json: from 0.
+std::string place_of(const workflows::HistorySeries& series, std::size_t index) {
+  const std::string text = name_of(series.points[index]);
   return fmt::format("index {}{}", index, text.empty() ? text : " (" + text + ")");
+}
+
+void print_interrupted(const Context& context, const workflows::HistorySeries& series) {
+  const std::size_t count = series.interrupted.size();
+  for (std::size_t i = 0; i < std::min(count, kNamedInterrupted); ++i)
+    context.print(fmt::format("  ~ interrupted {}  {}; not part of the trend\n",
+                              report::format_quantity(series.interrupted[i].value, series.unit), name_of(series.interrupted[i])));
+  if (count > kNamedInterrupted)
+    context.print(fmt::format("  ~ interrupted: {} more (--json lists them)\n", count - kNamedInterrupted));
 }
 
 void print_trend(const Context& context, const workflows::HistorySeries& series) {
@@ -112,8 +126,9 @@ void print_trend(const Context& context, const workflows::HistorySeries& series)
 
 void print_series(const Context& context, const workflows::HistorySeries& series, bool chart) {
   const std::size_t count = series.points.size();
-  const std::string values = count == 1 ? "1 value, " + report::format_quantity(series.points.front().value, series.unit)
-                                        : fmt::format("{} values", count);
+  const std::string values = count == 1   ? "1 value, " + report::format_quantity(series.points.front().value, series.unit)
+                             : count == 0 ? "no complete session"
+                                          : fmt::format("{} values", count);
   context.print(fmt::format("{}{}{}: {}\n", series.name, series.of.empty() ? "" : " of ", series.of, values));
   if (chart && count > 1)
     for (const auto& line : report::text_history(plot_of(series), std::min(context.width, 120), kChartHeight))
@@ -122,6 +137,7 @@ void print_series(const Context& context, const workflows::HistorySeries& series
     print_trend(context, series);
   else
     context.print("  no result: " + series.reason + "\n");
+  print_interrupted(context, series);
 }
 
 void print_outcome(const Context& context, const workflows::HistoryOutcome& outcome) {

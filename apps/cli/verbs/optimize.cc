@@ -92,10 +92,10 @@ void print_space(const Context& context, const core::Json& document) {
   }
 }
 
-// Above 100 % the figure says only that nothing could be told.
+// From 100 % on the figure says only that nothing could be told.
 std::string detectable_text(const std::optional<double>& ratio) {
   if (!ratio) return "";
-  return ", smallest detectable change " + (*ratio > 1 ? "above 100 %: too much noise" : core::format_percent(*ratio));
+  return ", smallest detectable change " + (*ratio >= 1 ? "above 100 %: too much noise" : core::format_percent(*ratio));
 }
 
 void print_search(const Context& context, const workflows::OptimizeOutcome& outcome, const workflows::OptimizeRequest& request) {

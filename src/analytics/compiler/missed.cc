@@ -15,7 +15,8 @@ std::size_t rank_of_level(std::string_view level) {
 
 // What says most stands first: a reason that was seen before one that rests on the pattern alone.
 int rank_of_reason(const graph::NearMiss& miss) {
-  if (miss.reason == "unexplained") return 3;
+  if (miss.reason == "unexplained") return 4;
+  if (miss.reason == "not_checked" || miss.reason == "shape_unknown") return 3;
   if (miss.reason == "level_too_low") return 2;
   return miss.reason == "operand_not_constant" ? 1 : 0;
 }
@@ -40,6 +41,10 @@ bool is_elsewhere(const GraphDiff& diff, const graph::NearMiss& miss, std::size_
 }
 
 bool apart(const GraphDiff& diff, const graph::NearMiss& miss) {
+  if (miss.removal) {
+    const Fate fate = diff.nodes[*miss.removal].fate;
+    return fate == Fate::kept || fate == Fate::rewritten;
+  }
   const auto kernel = [&](std::size_t node) { return diff.nodes[node].kernel; };
   const auto first = kernel(miss.first), second = kernel(miss.second);
   if (!second || (!first && miss.first != miss.second)) return false;  // folded or removed
@@ -55,9 +60,33 @@ bool apart(const GraphDiff& diff, const graph::NearMiss& miss) {
 // What a pattern requires besides its nodes says nothing about a first node that another kernel computes; and where the compiler
 // takes a copy of it into a kernel that changed for it, nothing is missed.
 bool says_nothing(const GraphDiff& diff, const graph::NearMiss& miss) {
+  if (miss.removal) return false;
   const bool is_condition = miss.reason.ends_with("_not_covered") || miss.reason == "operand_not_quantised";
   if (is_condition && is_elsewhere(diff, miss, miss.first)) return true;
   return miss.reason.empty() && miss.copied && diff.nodes[miss.second].fate != Fate::kept;
+}
+
+using ByPair = std::map<std::pair<std::size_t, std::size_t>, graph::NearMiss>;
+
+// The same condition of a larger pattern that holds all its nodes; or the same reason, where the pattern is more than one pair.
+bool is_part_of_another(const ByPair& by_pair, const graph::NearMiss& miss) {
+  if (!miss.reason.ends_with("_not_covered") || miss.removal) return false;
+  return std::any_of(by_pair.begin(), by_pair.end(), [&](const auto& one) {
+    const graph::NearMiss& other = one.second;
+    const bool is_same = other.condition == miss.condition || (other.reason == miss.reason && miss.nodes.size() > 2);
+    return is_same && other.nodes.size() > miss.nodes.size() &&
+           std::includes(other.nodes.begin(), other.nodes.end(), miss.nodes.begin(), miss.nodes.end());
+  });
+}
+
+// Without a reason of its own, while two of its nodes have one to be apart.
+bool follows_from_another(const ByPair& by_pair, const graph::NearMiss& miss) {
+  if (rank_of_reason(miss) < 3 || miss.removal) return false;
+  const auto has = [&](std::size_t node) { return std::find(miss.nodes.begin(), miss.nodes.end(), node) != miss.nodes.end(); };
+  return std::any_of(by_pair.begin(), by_pair.end(), [&](const auto& one) {
+    const graph::NearMiss& other = one.second;
+    return rank_of_reason(other) < 2 && !other.removal && other.first != other.second && has(other.first) && has(other.second);
+  });
 }
 
 }  // namespace
@@ -67,21 +96,25 @@ bool level_has(std::string_view level, std::string_view wanted) {
 }
 
 std::vector<graph::NearMiss> missed_fusions(const GraphDiff& diff, std::vector<graph::NearMiss> near, std::string_view level) {
-  std::map<std::pair<std::size_t, std::size_t>, graph::NearMiss> by_pair;
+  ByPair by_pair;
   for (graph::NearMiss& miss : near) {
     if (!apart(diff, miss) || says_nothing(diff, miss)) continue;
-    if (miss.reason.empty()) miss.reason = level_has(level, miss.level) ? "unexplained" : "level_too_low";
-    if (const auto other = fused_elsewhere(diff, miss); miss.reason == "unexplained" && other) {
+    if (miss.reason.empty()) miss.reason = "unexplained";
+    if (rank_of_reason(miss) > 2 && !level_has(level, miss.level)) miss.reason = "level_too_low";
+    if (const auto other = miss.removal ? std::nullopt : fused_elsewhere(diff, miss); miss.reason == "unexplained" && other) {
       miss.reason = "other_fusion";
       miss.cause = other;
       miss.condition = "one of the two is part of another fused kernel; the pattern requires both";
     }
     if (miss.reason == "level_too_low") miss.condition = "level " + std::string(level) + "; the pattern requires " + miss.level;
     const auto [found, is_new] = by_pair.try_emplace({miss.second, miss.first}, miss);
-    if (!is_new && rank_of_reason(miss) < rank_of_reason(found->second)) found->second = std::move(miss);
+    // Of two that say as much, the one of these two nodes alone: Conv and BatchNormalization before them and an activation.
+    const auto weight = [](const graph::NearMiss& one) { return std::pair(rank_of_reason(one), one.nodes.size() > 2); };
+    if (!is_new && weight(miss) < weight(found->second)) found->second = std::move(miss);
   }
   std::vector<graph::NearMiss> out;
-  for (auto& [pair, miss] : by_pair) out.push_back(std::move(miss));
+  for (const auto& [pair, miss] : by_pair)
+    if (!follows_from_another(by_pair, miss) && !is_part_of_another(by_pair, miss)) out.push_back(miss);
   return out;
 }
 

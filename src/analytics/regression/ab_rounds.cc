@@ -48,6 +48,11 @@ MetricResult throughput_of(const MetricResult& mean, const std::array<double, 2>
   return result;
 }
 
+// Of all rounds so far, were this the last look at them.
+double last_level_of(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule) {
+  return stats::last_level(rule.level, static_cast<std::int64_t>(rounds.size()) - 1);
+}
+
 double median_level(double level) { return 1 - kMedianErrorShare * (1 - level); }
 
 // The rounds with the caller's CPU time in the place of durations; empty unless every block has it.
@@ -85,7 +90,7 @@ AbRoundChange change_of(const AbRoundBlocks& round) {
 }
 
 MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::string& id, stats::StatisticChoice statistic,
-                          double level, const AbRule& rule) {
+                          const AbLevels& levels, const AbRule& rule) {
   MetricResult result;
   result.id = id;
   result.unit = "ns";
@@ -103,43 +108,44 @@ MetricResult judge_rounds(const std::vector<AbRoundBlocks>& rounds, const std::s
   result.delta_ratio = std::expm1(found->log_change);
   // B's own level drifts with the machine: what is compared are neighbouring blocks.
   result.candidate = *result.baseline * (1 + *result.delta_ratio);
-  result.interval = paired_interval(*found, level);
-  result.smallest_detectable_ratio = paired_detectable_ratio(*found, rule.level, rule.power);
+  result.interval = paired_interval(*found, levels.judged);
+  result.noise = stats::ChangeNoise{found->standard_error, found->degrees_of_freedom};
+  result.detectable = paired_detectable(*found, {rule.threshold_ratio, levels.last, rule.power, levels.change});
   result.p_value = stats::change_p_value(found->log_change, found->standard_error, found->degrees_of_freedom);
   result.shares =
       stats::verdict_shares(found->log_change, found->standard_error, found->degrees_of_freedom, rule.threshold_ratio, true);
   result.verdict = stats::judge(*result.interval, rule.threshold_ratio, true);
   result.explanation = fmt::format(
-      "{}: {}, {} interval {} to {}, threshold {}; smallest detectable change at {} confidence: {}; {} block "
-      "pairs in {} process rounds",
-      to_string(result.verdict), core::format_signed_percent(*result.delta_ratio), core::format_percent(level),
+      "{}: {}, {} interval {} to {}, threshold {}; smallest detectable change {} at {} power; {} block pairs in {} process "
+      "rounds",
+      to_string(result.verdict), core::format_signed_percent(*result.delta_ratio), core::format_percent(levels.judged),
       core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
-      core::format_percent(rule.threshold_ratio), core::format_percent(rule.level),
-      core::format_percent(*result.smallest_detectable_ratio), found->pairs, found->rounds);
+      core::format_percent(rule.threshold_ratio), to_text(*result.detectable), core::format_percent(rule.power), found->pairs,
+      found->rounds);
   return result;
 }
 
 std::optional<AbLook> look_at(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule) {
   if (!stats::is_early_look(static_cast<std::int64_t>(rounds.size()))) return std::nullopt;
-  const MetricResult result = judge_rounds(rounds, "latency.p50_ns", 0.5, median_level(stats::kEarlyLevel), rule);
+  const double last = median_level(last_level_of(rounds, rule));
+  const MetricResult result = judge_rounds(rounds, "latency.p50_ns", 0.5, {median_level(stats::kEarlyLevel), last}, rule);
   if (result.method == Method::none) return std::nullopt;
-  return AbLook{
-      fmt::format("round {}: B {} ({} to {}), detectable {}", rounds.size(), core::format_signed_percent(*result.delta_ratio),
-                  core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
-                  core::format_percent(*result.smallest_detectable_ratio)),
-      result.verdict != stats::Verdict::inconclusive && *result.smallest_detectable_ratio <= rule.detectable_ratio};
+  return AbLook{fmt::format("round {}: B {} ({} to {}), detectable {}", rounds.size(),
+                            core::format_signed_percent(*result.delta_ratio), core::format_signed_percent(result.interval->low),
+                            core::format_signed_percent(result.interval->high), to_text(*result.detectable)),
+                result.verdict != stats::Verdict::inconclusive && result.detectable->increase_ratio <= rule.detectable_ratio};
 }
 
 std::vector<MetricResult> judge_all(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule) {
   const auto look = look_at(rounds, rule);
-  const double level =
-      look && look->enough ? stats::kEarlyLevel : stats::last_level(rule.level, static_cast<std::int64_t>(rounds.size()) - 1);
+  const double last = last_level_of(rounds, rule), level = look && look->enough ? stats::kEarlyLevel : last;
   std::vector<MetricResult> metrics;
-  metrics.push_back(judge_rounds(rounds, "latency.p50_ns", 0.5, median_level(level), rule));
-  metrics.push_back(judge_rounds(rounds, "latency.mean_ns", std::nullopt, level, rule));
+  metrics.push_back(judge_rounds(rounds, "latency.p50_ns", 0.5, {median_level(level), median_level(last)}, rule));
+  const AbLevels of_mean{level, last, 1 - kMeanErrorShare * (1 - last)};
+  metrics.push_back(judge_rounds(rounds, "latency.mean_ns", std::nullopt, of_mean, rule));
   metrics.push_back(throughput_of(metrics.back(), rule.items));
   if (const auto cpu = caller_cpu_of(rounds); !cpu.empty())
-    metrics.push_back(judge_rounds(cpu, "latency.caller_cpu_ns", std::nullopt, level, rule));
+    metrics.push_back(judge_rounds(cpu, "latency.caller_cpu_ns", std::nullopt, {level, last}, rule));
   (void)let_mean_decide(metrics, kMeanErrorShare * (1 - level));
   return metrics;
 }

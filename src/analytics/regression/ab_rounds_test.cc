@@ -38,7 +38,7 @@ std::vector<AbRoundBlocks> rounds_of(std::size_t count, double ratio, double bet
 }
 
 MetricResult median_of(const std::vector<AbRoundBlocks>& rounds, const AbRule& asked = rule()) {
-  return judge_rounds(rounds, "latency.p50_ns", 0.5, 0.95, asked);
+  return judge_rounds(rounds, "latency.p50_ns", 0.5, {}, asked);
 }
 
 MetricResult decided(Verdict verdict) {
@@ -88,7 +88,7 @@ TEST(AbRounds, TheThresholdDecidesWhatCounts) {
 
 TEST(AbRounds, AHigherLevelHasAWiderInterval) {
   const auto rounds = rounds_of(8, 1.1, 0.01);
-  const auto usual = judge_rounds(rounds, "x", 0.5, 0.95, rule()), strict = judge_rounds(rounds, "x", 0.5, 0.999, rule());
+  const auto usual = judge_rounds(rounds, "x", 0.5, {}, rule()), strict = judge_rounds(rounds, "x", 0.5, {0.999, 0.95}, rule());
   EXPECT_LT(strict.interval->low, usual.interval->low);
   EXPECT_GT(strict.interval->high, usual.interval->high);
 }
@@ -167,11 +167,11 @@ TEST(AbAll, OfTooFewRoundsNothingIsDerived) {
 TEST(AbAll, RoundsThatEndedAtALookAreJudgedAtItsLevel) {
   const auto at_look = rounds_of(8, 1.1);
   EXPECT_EQ(judge_all(at_look, rule())[0].interval,
-            judge_rounds(at_look, "latency.p50_ns", 0.5, 1 - kMedianErrorShare * (1 - stats::kEarlyLevel), rule()).interval);
+            judge_rounds(at_look, "latency.p50_ns", 0.5, {1 - kMedianErrorShare * (1 - stats::kEarlyLevel)}, rule()).interval);
   const auto later = rounds_of(9, 1.1);
   EXPECT_EQ(
       judge_all(later, rule())[0].interval,
-      judge_rounds(later, "latency.p50_ns", 0.5, 1 - kMedianErrorShare * (1 - stats::last_level(0.95, 8)), rule()).interval);
+      judge_rounds(later, "latency.p50_ns", 0.5, {1 - kMedianErrorShare * (1 - stats::last_level(0.95, 8))}, rule()).interval);
 }
 
 TEST(AbChange, OfOneRound) {

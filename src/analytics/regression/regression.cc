@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "analytics/recorded_time.h"
 #include "analytics/regression/values.h"
 #include "core/numbers.h"
 #include "stats/multiple.h"
@@ -40,7 +41,8 @@ void take(const stats::Comparison& compared, MetricResult& result) {
   result.candidate = compared.candidate;
   result.delta_ratio = compared.delta_ratio;
   result.interval = compared.interval;
-  result.smallest_detectable_ratio = compared.smallest_detectable_ratio;
+  result.noise = compared.noise;
+  result.detectable = compared.detectable;
   result.between_sessions_known = compared.between_sessions_known;
   result.welch = compared.welch;
   result.rank = compared.rank;
@@ -122,17 +124,16 @@ std::string describe(const MetricResult& result) {
   if (result.method == Method::none) return "no verdict: " + result.reason;
   std::string text = fmt::format("{}: {}", to_string(result.verdict), core::format_signed_percent(*result.delta_ratio));
   if (result.method == Method::exact) return text + " (exact count)";
-  text += fmt::format(", CI {} to {}, threshold {}; smallest detectable change {}",
-                      core::format_signed_percent(result.interval->low), core::format_signed_percent(result.interval->high),
-                      core::format_percent(result.threshold_ratio), core::format_percent(*result.smallest_detectable_ratio));
+  text += fmt::format(", CI {} to {}, threshold {}", core::format_signed_percent(result.interval->low),
+                      core::format_signed_percent(result.interval->high), core::format_percent(result.threshold_ratio));
   if (!result.between_sessions_known) text += "; one session per side, so the variance between sessions is unknown";
   return text;
 }
 
-std::string resolution(const MetricResult& result) {
-  if (!result.interval || !result.smallest_detectable_ratio) return "";
-  return fmt::format(" (CI {} to {}, smallest detectable change {})", core::format_signed_percent(result.interval->low),
-                     core::format_signed_percent(result.interval->high), core::format_percent(*result.smallest_detectable_ratio));
+std::string interval_text(const MetricResult& result) {
+  if (!result.interval) return "";
+  return fmt::format(" (CI {} to {})", core::format_signed_percent(result.interval->low),
+                     core::format_signed_percent(result.interval->high));
 }
 
 // "12 values".
@@ -177,7 +178,7 @@ MetricResult compare_one(const MetricInput& metric, const Options& options) {
   }
   if (metric.better == Better::neither && result.verdict != Verdict::equivalent && result.verdict != Verdict::inconclusive) {
     result.verdict = Verdict::inconclusive;
-    result.explanation = "changed by " + core::format_signed_percent(*result.delta_ratio) + resolution(result) +
+    result.explanation = "changed by " + core::format_signed_percent(*result.delta_ratio) + interval_text(result) +
                          "; neither direction is better for this metric, so no verdict is given";
   }
   if (result.explanation.empty()) result.explanation = describe(result);
@@ -192,12 +193,21 @@ bool is_change(const MetricResult& result) {
 
 // The error that is set aside for a metric that shares the decision; empty: it has none, and Holm's correction counts it.
 // Throughput is the mean over again. The 90 % quantile takes the place of a median between two modes.
-std::optional<double> own_error(const MetricResult& result, const MetricResult& first, const Options& options) {
+std::optional<double> own_error(const MetricResult& result, const std::vector<MetricResult>& all, const Options& options) {
+  const MetricResult& first = all.front();
   if (options.first_error_share >= 1) return std::nullopt;
   const double error = 1 - options.level;
   if (result.id == kMeanLatency || result.id == kThroughput) return kMeanErrorShare * error;
+  if (first.id == kRecordedTime && result.id == beside_run_time(all)) return kMeanErrorShare * error;
   if (result.id == kTailLatency && first.modes) return kMedianErrorShare * error;
   return std::nullopt;
+}
+
+// What a correction asks beside the interval: a p value of at most `error` that nothing changed.
+void ask_for(double error, const Options& options, MetricResult& result) {
+  if (result.noise)
+    result.detectable =
+        stats::smallest_detectable(*result.noise, {result.threshold_ratio, options.level, options.power, 1 - error});
 }
 
 void withdraw_above(double error, MetricResult& result) {
@@ -216,7 +226,8 @@ void correct(std::vector<MetricResult>& results, const Options& options) {
   std::vector<MetricResult*> tested;
   for (std::size_t i = 1; i < results.size(); ++i) {
     if (!results[i].p_value) continue;
-    if (const auto error = own_error(results[i], results.front(), options)) {
+    if (const auto error = own_error(results[i], results, options)) {
+      ask_for(*error, options, results[i]);
       withdraw_above(*error, results[i]);
       continue;
     }
@@ -226,6 +237,7 @@ void correct(std::vector<MetricResult>& results, const Options& options) {
   const auto holm = stats::holm_adjusted(p_values), q = stats::benjamini_hochberg_adjusted(p_values);
   for (std::size_t i = 0; i < tested.size(); ++i) {
     MetricResult& result = *tested[i];
+    ask_for((1 - level) / static_cast<double>(tested.size()), options, result);  // of one that changes alone
     result.p_holm = holm[i];
     result.q_value = q[i];
     if (!is_change(result) || holm[i] <= 1 - level) continue;
@@ -253,6 +265,10 @@ std::vector<MetricResult> compare(const std::vector<MetricInput>& metrics, const
     if (results.size() == 1 && metric.statistic == kMedianStatistic) results.front().modes = modes_around_median(metric);
   }
   correct(results, options);
+  for (MetricResult& result : results)
+    if (result.detectable && result.method != Method::exact)
+      result.explanation += fmt::format("; smallest detectable change {} at {} power", to_text(*result.detectable),
+                                        core::format_percent(options.power));
   return results;
 }
 

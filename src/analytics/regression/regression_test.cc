@@ -167,7 +167,7 @@ TEST(Regression, OneSessionPerSideAssumesSessionVariance) {
   const auto modest = only(latency(100, 130), assumed);
   EXPECT_EQ(modest.verdict, Verdict::inconclusive);
   EXPECT_FALSE(modest.between_sessions_known);
-  EXPECT_GT(*modest.smallest_detectable_ratio, 0.5);
+  EXPECT_GT(modest.detectable->increase_ratio, 0.5);
   EXPECT_THAT(modest.explanation, HasSubstr("session-to-session deviation assumed to be 20"));
   EXPECT_FALSE(modest.more_iterations);
   EXPECT_EQ(only(latency(100, 250), assumed).verdict, Verdict::regression);

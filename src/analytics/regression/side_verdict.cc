@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analytics/recorded_time.h"
 #include "core/numbers.h"
 #include "stats/distributions.h"
 
@@ -17,8 +18,8 @@ constexpr std::string_view kMedian = kMedianLatency, kMean = kMeanLatency, kAvai
 
 bool is_served(std::string_view id) { return id.starts_with("llm."); }
 bool is_time(std::string_view id) {
-  return id.starts_with("latency.") || id == "process.run_time_ns" || id == "process.cpu_time_ns" || id == "gpu.span_ns" ||
-         id == "gpu.kernel_sum_ns" || (is_served(id) && id.ends_with("_ns"));
+  return id.starts_with("latency.") || id == "process.run_time_ns" || id == "process.cpu_time_ns" || id == kRecordedOwn ||
+         id == "gpu.span_ns" || id == "gpu.kernel_sum_ns" || (is_served(id) && id.ends_with("_ns"));
 }
 
 bool changed(const MetricResult& metric) {
@@ -115,7 +116,7 @@ std::string recommend_more(const MetricResult& decided) {
   if (decided.more_sessions)
     return fmt::format("measure about {} more session{} per side, or use 'aaco ab'", *decided.more_sessions,
                        *decided.more_sessions == 1 ? "" : "s");
-  if (decided.smallest_detectable_ratio.value_or(0) > 2 * decided.threshold_ratio)
+  if (decided.detectable && is_noisy(*decided.detectable, decided.threshold_ratio))
     return "measure more sessions on an idle machine ('aaco capsule', --isolate), or use 'aaco ab', which interleaves both sides";
   return "the change is too close to the threshold: use 'aaco ab', which interleaves both sides, or another --threshold";
 }
@@ -169,11 +170,37 @@ std::string count_for_the_mean(std::vector<MetricResult>& metrics) {
                      *more, *more == 1 ? "" : "s");
 }
 
+// Of an undecided median: the mean, which shares the decision, decides smaller changes of all calls.
+std::string finer_mean(const std::vector<MetricResult>& metrics) {
+  const MetricResult& first = metrics.front();
+  if (first.id != kMedian || first.verdict != Verdict::inconclusive || !first.detectable) return {};
+  const auto mean = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kMean; });
+  if (mean == metrics.end() || !mean->detectable || mean->detectable->increase_ratio >= first.detectable->increase_ratio)
+    return {};
+  return fmt::format("{} decides as well: of a change of all calls it detects {}", kMean, to_text(*mean->detectable));
+}
+
 }  // namespace
 
 bool shares_decision(const std::vector<MetricInput>& metrics) {
-  return !metrics.empty() && metrics.front().id == kMedian &&
-         std::any_of(metrics.begin(), metrics.end(), [](const MetricInput& one) { return one.id == kMean; });
+  if (metrics.empty() || (metrics.front().id != kMedian && metrics.front().id != kRecordedTime)) return false;
+  const std::string_view other = metrics.front().id == kMedian ? kMean : beside_run_time(metrics);
+  return std::any_of(metrics.begin(), metrics.end(), [&](const MetricInput& one) { return one.id == other; });
+}
+
+std::string let_own_time_decide(std::vector<MetricResult>& metrics, double own_error) {
+  const MetricResult& first = metrics.front();
+  if (own_error <= 0 || first.id != kRecordedTime || first.verdict != Verdict::inconclusive || !first.interval) return {};
+  const std::string_view other = beside_run_time(metrics);
+  const auto own = std::find_if(metrics.begin(), metrics.end(), [&](const MetricResult& one) { return one.id == other; });
+  if (own == metrics.end() || !changed(*own) || own->p_value.value_or(1) > own_error) return {};
+  const bool slower = own->verdict == Verdict::regression;
+  if (slower ? first.interval->high < 0 : first.interval->low > 0) return {};
+  const std::string run_time = first.delta_ratio ? core::format_signed_percent(*first.delta_ratio) : "";
+  std::rotate(metrics.begin(), own, own + 1);
+  return fmt::format("{} decides ({}): {} ({}) is inconclusive; it is what the program does itself, without {}", other,
+                     core::format_signed_percent(metrics.front().delta_ratio.value_or(0)), kRecordedTime, run_time,
+                     other == kRecordedOwn ? "its waits for a CPU" : "its waits and sleeps");
 }
 
 std::string let_mean_decide(std::vector<MetricResult>& metrics, double mean_error) {
@@ -194,7 +221,8 @@ SideVerdict decide(std::vector<MetricResult>& metrics, const DecisionRule& rule)
   const std::string led = metrics.front().id;
   if (std::string note = let_mean_decide(metrics, rule.mean_error); !note.empty()) out.notes.push_back(std::move(note));
   if (rule.mean_error > 0)
-    for (std::string note : {let_tail_decide(metrics), count_for_the_mean(metrics)})
+    for (std::string note : {let_tail_decide(metrics), count_for_the_mean(metrics), finer_mean(metrics),
+                             let_own_time_decide(metrics, rule.mean_error)})
       if (!note.empty()) out.notes.push_back(std::move(note));
   if (rule.kernels_may_decide) {  // the user named no metric
     if (std::string note = doubt_the_median(metrics); !note.empty()) out.notes.push_back(std::move(note));

@@ -307,9 +307,9 @@ TEST(Recommendation, WithoutAChangeOrAnIntervalTheCauseIsNotNamed) {
 
 TEST(Recommendation, OfAnInconclusiveMetricIsMoreData) {
   MetricResult open = metric("x", Verdict::inconclusive);
-  open.smallest_detectable_ratio = 0.1;  // twice the threshold
+  open.detectable = stats::Detectable{0.15, 0.13};  // three times the threshold
   EXPECT_THAT(recommend(open, {}), HasSubstr("too close"));
-  open.smallest_detectable_ratio = 0.11;
+  open.detectable = stats::Detectable{0.16, 0.14};
   EXPECT_THAT(recommend(open, {}), HasSubstr("idle machine"));
   open.more_sessions = 1;
   EXPECT_THAT(recommend(open, {}), HasSubstr("about 1 more session per side"));

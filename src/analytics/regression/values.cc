@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stats/detectable.h"
 #include "stats/distributions.h"
 #include "stats/proportion.h"
 
@@ -94,8 +95,8 @@ void judge_change(const LogChange& change, const MetricInput& metric, const Opti
   const double reach = critical * change.standard_error;
   result.delta_ratio = std::expm1(change.change);
   result.interval = stats::Interval{std::expm1(change.change - reach), std::expm1(change.change + reach)};
-  const double power = change.standard_error > 0 ? stats::student_t_quantile(options.power, change.degrees_of_freedom) : 0;
-  result.smallest_detectable_ratio = std::expm1((critical + power) * change.standard_error);
+  result.noise = stats::ChangeNoise{change.standard_error, change.degrees_of_freedom};
+  result.detectable = stats::smallest_detectable(*result.noise, {metric.threshold_ratio, options.level, options.power});
   result.p_value = stats::change_p_value(change.change, change.standard_error, change.degrees_of_freedom);
   const bool lower = metric.better != Better::higher;
   const bool assume = result.method == Method::interval && !options.assumption_widens;

@@ -8,7 +8,7 @@ namespace aaco::analytics::regression {
 // intervals they came with, exact counts as they are.
 void compare_values(const MetricInput& metric, const Options& options, MetricResult& result);
 
-// Fills interval, shares, p value, smallest detectable effect and verdict from a log change with its standard error.
+// Fills interval, shares, p value, smallest detectable changes and verdict from a log change with its standard error.
 struct LogChange {
   double change = 0;
   double standard_error = 0;

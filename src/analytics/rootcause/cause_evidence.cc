@@ -98,11 +98,14 @@ double share_of_cause(std::string_view cause, const Decomposition& decomposition
 double share_of_setting(std::string_view cause, const Decomposition& decomposition) {
   if (has_own_parts(cause)) return share_of_cause(cause, decomposition);
   double share = 1 - (decomposition.delta_ns != 0 ? decomposition.unexplained_ns / decomposition.delta_ns : 0);
-  const bool of_cpus = cause == "cpu_placement" || cause == "threads" || cause == "preload";  // these make threads wait, too
+  // These make threads wait, too.
+  const bool traced = cause == "traced";
+  const bool of_cpus = traced || cause == "cpu_placement" || cause == "threads" || cause == "preload";
   if (!of_cpus) share -= share_of_cause("cpu_contention", decomposition);
   share -= share_of_cause("cpu_throttling", decomposition);
   for (const Part& part : decomposition.parts)
-    if (part.id == "host_waiting:stopped" || part.id == "host_waiting:frozen") share -= part.ns / decomposition.delta_ns;
+    if ((part.id == "host_waiting:stopped" && !traced) || part.id == "host_waiting:frozen")
+      share -= part.ns / decomposition.delta_ns;
   return share;
 }
 

@@ -44,6 +44,7 @@ constexpr std::array kConfigurations = {
     Configuration{"cpu.weight", "priority", "different CPU weight of the cgroup"},
     Configuration{"process.scheduler", "priority", "different scheduling policy"},
     Configuration{"environment.preload", "preload", "different preloaded libraries (LD_PRELOAD)"},
+    Configuration{"process.tracer", "traced", "a tracer (strace, gdb) on one side"},
     Configuration{"environment.allocator", "allocator", "different settings of the memory allocator"},
 };
 // Which CPUs a process may use matters only to threads that wait for them.
@@ -92,6 +93,10 @@ bool types_differ(const std::vector<hardware::Difference>& differences) {
   return std::any_of(differences.begin(), differences.end(), &is_other_types);
 }
 
+// A tracer makes its side slower, never the other.
+constexpr std::string_view kTraced = "traced";
+bool traces_slower(const hardware::Difference& tracer, double delta_ns) { return (delta_ns > 0 ? tracer.b : tracer.a) != "none"; }
+
 std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Decomposition& decomposition,
                                         const std::vector<hardware::Difference>& differences) {
   std::vector<Cause> causes;
@@ -105,7 +110,7 @@ std::vector<Cause> configuration_causes(const Side& a, const Side& b, const Deco
     if (difference.a.empty() || difference.b.empty()) continue;  // one side does not know it
     if (difference.key == "runtime.hash" && (has("runtime.version") || has("runtime.name"))) continue;  // named by these
     for (const Configuration& one : kConfigurations)
-      if (difference.key == one.key &&
+      if (difference.key == one.key && (one.cause != kTraced || traces_slower(difference, decomposition.delta_ns)) &&
           ((one.key != kAllowedCores && one.cause != kPriority) || threads_wait(a, b, decomposition) ||
            (one.key == kAllowedCores && computes_on_fewer(a, b, difference, decomposition.delta_ns))))
         add(std::string(one.cause), std::string(one.title), difference);
@@ -254,7 +259,7 @@ double share_beside_computing(const Side& fast, const Side& slow, const Decompos
 double foreign_share(const Side& fast, const Side& slow, const Decomposition& decomposition, const std::vector<Cause>& settings) {
   constexpr double kMinForeign = 0.2;
   for (const Cause& setting : settings)
-    for (const std::string_view of_cpus : {"threads", "cpu_placement", "cpu_throttling", "priority", "preload"})
+    for (const std::string_view of_cpus : {"threads", "cpu_placement", "cpu_throttling", "priority", "preload", "traced"})
       if (setting.id == of_cpus && (of_cpus != "preload" || waits_for_own_threads(fast, slow))) return 0;
   const double held = held_share(fast, slow, decomposition).all();
   double share = std::max(0.0, share_of(decomposition, "cpu_throttling"));

@@ -220,6 +220,16 @@ TEST(Causes, AnotherBuildOfTheRuntimeIsNamedOnceWithItsVersion) {
   EXPECT_GT(causes.front().probability, 0.9);
 }
 
+TEST(Causes, ATracerOfTheSlowerSideComesFirst) {
+  const hardware::Difference on_b{"process.tracer", "none", "strace", hardware::Severity::soft, ""};
+  const hardware::Difference on_a{"process.tracer", "strace", "none", hardware::Severity::soft, ""};
+  Side b = calm();
+  b.call_ns = b.account->wall_ns = 2000, b.account->cpu_ns = 1300, b.account->blocked_ns = 700;
+  EXPECT_EQ(first_cause(calm(), b, {on_b}), "traced");
+  EXPECT_NE(first_cause(calm(), b, {on_a}), "traced") << "it would have made A slower";
+  EXPECT_EQ(first_cause(b, calm(), {on_a}), "traced") << "B is faster without it";
+}
+
 TEST(Causes, PriorityMattersToThreadsThatWait) {
   const hardware::Difference nice{"process.nice", "0", "19", hardware::Severity::soft, ""};
   Side b = calm();

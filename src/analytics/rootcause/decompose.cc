@@ -237,7 +237,7 @@ std::optional<Decomposition> decompose(const Side& a, const Side& b) {
   out.candidate_account = b.account;
   out.profiled = a.nodes.parts && b.nodes.parts && a.names != nullptr && b.names != nullptr;
   Parts parts(out.delta_ns, out.parts);
-  if (a.of_median && b.of_median) {
+  if (a.of_median && b.of_median && !(counted(a) && counted(b))) {
     add_computing(a, b, out.profiled, parts, out.profile_scale);
   } else if (counted(a) && counted(b)) {
     add_wait(*a.account, *b.account, parts);

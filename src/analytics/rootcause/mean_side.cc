@@ -17,6 +17,16 @@ Side mean_side(std::span<const Side* const> sessions, const Side& nodes_of) {
   }
   mean.account = accounts.size() == sessions.size() ? std::optional(mean_account(accounts)) : std::nullopt;
   mean.signals = mean_signals(signals);
+  mean.typical.reset();
+  if (std::all_of(sessions.begin(), sessions.end(), [](const Side* one) { return one->typical.has_value(); })) {
+    mean.typical.emplace();
+    for (const Side* one : sessions) {
+      mean.typical->calls += one->typical->calls;
+      mean.typical->wall_ns += one->typical->wall_ns / count;
+      mean.typical->wait_ns += one->typical->wait_ns / count;
+      mean.typical->blocked_ns += one->typical->blocked_ns / count;
+    }
+  }
   for (auto& metric : mean.metrics) {
     double sum = 0;
     std::size_t known = 0;

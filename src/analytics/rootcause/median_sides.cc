@@ -11,13 +11,25 @@ constexpr double kOfWaits = 0.2;  // of the mean's difference: less cannot hide 
 // Of the median's change. The CPU time is that of the mean call, which under load is somewhat longer than that of the median one.
 constexpr double kExplained = 0.65, kAtMost = 1.35;
 
-Side of_median(Side side, double median) {
-  side.call_ns = median;
+// The events tell what the caller did in the typical call, which is of the other blocks than the median: its shares are taken.
+Side of_median(Side side, double median, bool typical) {
+  auto& account = *side.account;
+  side.call_ns = account.wall_ns = median;
   side.of_median = true;
-  side.account->wall_ns = median;
-  side.account->wait_ns = side.account->blocked_ns = std::nullopt;
-  side.account->unexplained_ns = median - *side.account->cpu_ns;
+  account.wait_ns = account.blocked_ns = std::nullopt;
+  if (typical) {
+    const double scale = median / side.typical->wall_ns;
+    account.wait_ns = scale * side.typical->wait_ns;
+    account.blocked_ns = scale * side.typical->blocked_ns;
+    account.cpu_ns = median - *account.wait_ns - *account.blocked_ns;
+  }
+  account.unexplained_ns = median - *account.cpu_ns - account.wait_ns.value_or(0) - account.blocked_ns.value_or(0);
   return side;
+}
+
+// Events that overlap say more than the call is long; then they do not divide it.
+bool divides(const std::optional<scheduling::TypicalCall>& call) {
+  return call && call->wall_ns > 0 && call->wait_ns + call->blocked_ns <= call->wall_ns;
 }
 
 // Time of the mean call in which it did not compute, in shares of the difference of the means; either sign.
@@ -36,7 +48,8 @@ std::optional<MedianSides> median_sides(const Side& a, const Side& b, double med
   if (explained < kExplained || explained > kAtMost) return std::nullopt;
   const auto means = decompose(a, b);
   if (means && (means->delta_ns > 0) == (change > 0) && not_computing(*means) < kOfWaits) return std::nullopt;
-  return MedianSides{of_median(a, median_a), of_median(b, median_b)};
+  const bool typical = divides(a.typical) && divides(b.typical);
+  return MedianSides{of_median(a, median_a, typical), of_median(b, median_b, typical)};
 }
 
 }  // namespace aaco::analytics::rootcause

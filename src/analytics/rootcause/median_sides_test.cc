@@ -71,6 +71,35 @@ TEST(MedianSides, NothingIsNotKnownAsZero) {
   EXPECT_DOUBLE_EQ(*sides->b.account->cpu_ns + *sides->b.account->unexplained_ns, sides->b.account->wall_ns);
 }
 
+TEST(MedianSides, TheTypicalCallTellsWhatTheMedianWaitedFor) {
+  Side a = loaded(1400, 100), b = loaded(6900, 3200);
+  b.account->minor_faults = 2000;
+  b.account->system_ns = 4000;
+  a.typical = scheduling::TypicalCall{100, 1300, 10, 0};
+  b.typical = scheduling::TypicalCall{100, 9100, 2200, 100};
+  const auto sides = median_sides(a, b, 1340, 9020);
+  ASSERT_TRUE(sides);
+  const auto difference = decompose(sides->a, sides->b);
+  double sum = difference->unexplained_ns, waited = 0;
+  for (const Part& part : difference->parts) {
+    sum += part.ns;
+    if (part.id == "run_queue_wait") waited = part.ns;
+  }
+  EXPECT_NEAR(sum, 7680, 1e-6);
+  EXPECT_NEAR(waited, 2200.0 / 9100 * 9020 - 10.0 / 1300 * 1340, 1e-6);
+  EXPECT_NEAR(difference->unexplained_ns, 0, 0.01 * 7680);
+  a.typical.reset();
+  EXPECT_GT(decompose(median_sides(a, b, 1340, 9020)->a, median_sides(a, b, 1340, 9020)->b)->unexplained_ns, 0.25 * 7680)
+      << "one side alone does not divide the difference";
+}
+
+TEST(MedianSides, EventsThatOverlapDivideNothing) {
+  Side a = loaded(1400, 100), b = loaded(6900, 3200);
+  a.typical = scheduling::TypicalCall{100, 1300, 10, 0};
+  b.typical = scheduling::TypicalCall{100, 9100, 8000, 2000};
+  EXPECT_FALSE(median_sides(a, b, 1340, 9020)->b.account->wait_ns);
+}
+
 TEST(MedianSides, RefusedWhereTheMeansTellTheSame) { EXPECT_FALSE(median_sides(loaded(261, 10), loaded(324, 12), 262, 325)); }
 
 TEST(MedianSides, RefusedWhereComputingDoesNotExplain) {

@@ -18,6 +18,12 @@ constexpr double kFewOthers = 0.05;     // of the kernel time: with so little be
 constexpr double kClockMoved = 0.01;    // a mean clock that changed by more than this did change
 constexpr double kMoreLaunches = 1.15;  // kernels of B over those of A, from which on launching is to blame
 constexpr std::size_t kNamedKernels = 5;
+const std::string kDependency = "dependency_bound";
+
+double idle_of(const TraceSide& side, const std::string& cause) {
+  const auto found = side.idle_ns.find(cause);
+  return found == side.idle_ns.end() ? 0 : found->second;
+}
 
 struct KernelSums {
   double count_a = 0, count_b = 0, sum_a = 0, sum_b = 0;
@@ -101,22 +107,40 @@ bool clock_explains(const TraceSide& a, const TraceSide& b, double compute_ns) {
   return compute_ns > 0 ? change < -kClockMoved : change > kClockMoved;
 }
 
-std::map<std::string, std::string> activities_of(const TraceSide& a, const TraceSide& b) {
-  auto both = a.activities;
-  both.insert(b.activities.begin(), b.activities.end());
-  return both;
+using Titles = std::map<std::string, std::string>;
+
+Titles joined(Titles a, const Titles& b) {
+  a.insert(b.begin(), b.end());
+  return a;
 }
 
-// Idle time that grew in the direction of the whole, by activity of the host; what is none under host_waiting.
+// Idle time that grew in the direction of the whole: by activity of the host, dependency_bound where launched work was held back,
+// what is neither under `other`.
 std::map<std::string, double> idle_weights(const TraceSide& a, const TraceSide& b, double sign, const std::string& other) {
-  const auto activities = activities_of(a, b);
+  const Titles activities = joined(a.activities, b.activities), held = joined(a.held, b.held);
   std::map<std::string, double> weights;
   const auto add = [&](const TraceSide& side, double factor) {
-    for (const auto& [cause, ns] : side.idle_ns) weights[activities.contains(cause) ? cause : other] += factor * ns;
+    for (const auto& [cause, ns] : side.idle_ns)
+      weights[activities.contains(cause) ? cause : held.contains(cause) ? kDependency : other] += factor * ns;
   };
   add(b, sign);
   add(a, -sign);
   return weights;
+}
+
+// The held-back causes that changed in the direction of the whole, the largest first.
+std::vector<std::string> held_evidence(const TraceSide& a, const TraceSide& b, double sign) {
+  std::vector<std::pair<double, std::string>> changes;
+  for (const auto& [cause, title] : joined(a.held, b.held)) {
+    const double before = idle_of(a, cause), after = idle_of(b, cause);
+    if (sign * (after - before) > 0)
+      changes.emplace_back(sign * (after - before), fmt::format("{}: {} instead of {}", title, core::format_duration(after),
+                                                                core::format_duration(before)));
+  }
+  std::sort(changes.rbegin(), changes.rend());
+  std::vector<std::string> texts;
+  for (auto& [ns, text] : changes) texts.push_back(std::move(text));
+  return texts;
 }
 
 std::string title_of(const std::string& id, const bottleneck::BottleneckClass* kind, bool slower) {
@@ -150,13 +174,12 @@ Decomposition decompose_traces(const TraceSide& a, const TraceSide& b) {
   both(a.exposed_collective_ns, b.exposed_collective_ns);
   auto idle = a.idle_ns;
   for (const auto& [cause, ns] : b.idle_ns) idle.emplace(cause, 0);
+  const Titles held = joined(a.held, b.held);
   for (const auto& [cause, ns] : idle) {
-    const auto value = [&idle_cause = cause](const TraceSide& side) {
-      const auto found = side.idle_ns.find(idle_cause);
-      return found == side.idle_ns.end() ? 0 : found->second;
-    };
-    add("idle:" + cause, "idle, " + core::replace_all(cause, "_", " "), value(a), value(b));
-    both(value(a), value(b));
+    const double before = idle_of(a, cause), after = idle_of(b, cause);
+    const std::string name = core::replace_all(cause, "_", " ");
+    add("idle:" + cause, (held.contains(cause) ? "idle, held back on the device, " : "idle, ") + name, before, after);
+    both(before, after);
   }
   out.unexplained_ns = out.delta_ns - known;
   add_kernels(a, b, out);
@@ -173,7 +196,7 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
   const double compute = sign * (b.compute_ns - a.compute_ns);
   const bool launches =
       sums.count_a > 0 && sums.count_b > 0 && std::max(sums.count_b / sums.count_a, sums.count_a / sums.count_b) >= kMoreLaunches;
-  const auto activities = activities_of(a, b);
+  const Titles activities = joined(a.activities, b.activities);
   std::map<std::string, double> weights = idle_weights(a, b, sign, launches ? "more_launches" : "host_waiting");
   weights["copy_bound"] = sign * (b.exposed_copy_ns - a.exposed_copy_ns);
   weights["communication_bound"] = sign * (b.exposed_collective_ns - a.exposed_collective_ns);
@@ -207,6 +230,8 @@ std::vector<Cause> find_trace_causes(const TraceSide& a, const TraceSide& b, con
       cause.evidence.emplace_back(a.clock_hz && b.clock_hz
                                       ? "the recorded clock does not explain it"
                                       : "clocks were not recorded on both sides, so their effect is unknown");
+    if (id == kDependency)
+      for (std::string& held : held_evidence(a, b, sign)) cause.evidence.push_back(std::move(held));
     for (std::size_t i = 0; i < std::min<std::size_t>(3, decomposition.parts.size()); ++i)
       cause.evidence.push_back(decomposition.parts[i].title + ": " + decomposition.parts[i].evidence);
     causes.push_back(std::move(cause));

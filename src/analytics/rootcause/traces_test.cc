@@ -153,6 +153,42 @@ TEST(Traces, TheActivityThatGrewIsNamed) {
   EXPECT_EQ(causes[0].title, "less time in loading and preparing data");
 }
 
+// Work that was launched and waited on the device is not what the host was late with.
+TEST(Traces, SeparatesHeldBackWork) {
+  TraceSide a = calm(), b = calm();
+  a.held = {{"stream-event", "launched work held back by an event"}};
+  b.held = a.held;
+  a.idle_ns["stream-event"] = 100;
+  a.span_ns = 1100;
+  b.idle_ns["stream-event"] = 700;
+  b.idle_ns["host_late"] = 200;
+  b.span_ns = 1800;
+  auto causes = causes_of(a, b);
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_EQ(causes[0].id, "dependency_bound");
+  EXPECT_NEAR(causes[0].probability, 600.0 / 700, 1e-9);
+  ASSERT_GE(causes[0].evidence.size(), 2U);
+  EXPECT_EQ(causes[0].evidence[1], "launched work held back by an event: 700 ns instead of 100 ns");
+  EXPECT_EQ(causes[1].id, "host_waiting");
+  EXPECT_NEAR(causes[1].probability, 100.0 / 700, 1e-9);
+  const Decomposition difference = decompose_traces(a, b);
+  EXPECT_NEAR(sum_of(difference), 700, 1e-6);
+  EXPECT_EQ(difference.parts.front().title, "idle, held back on the device, stream-event");
+  causes = causes_of(b, a);
+  EXPECT_EQ(causes[0].id, "dependency_bound");
+  EXPECT_EQ(causes[0].title, "less time in dependencies on the device");
+}
+
+// More launches do not explain that launched work waited.
+TEST(Traces, MoreLaunchesDoNotHoldWorkBack) {
+  TraceSide a = calm(), b = calm();
+  b.held = {{"peer-device", "launched work that waits for another device's work"}};
+  for (auto& [name, kernel] : b.kernels) kernel.count *= 4;
+  b.idle_ns["peer-device"] = 500;
+  b.span_ns = 1500;
+  EXPECT_EQ(causes_of(a, b).front().id, "dependency_bound");
+}
+
 TEST(Traces, ShortGapsAreNoActivity) {
   TraceSide a = calm(), b = calm();
   a.activities = {{"data-loading", "loading and preparing data"}};

@@ -32,6 +32,27 @@ void IterationJoin::add(const trace::SchedEventRow& row, std::string_view kind) 
   }
 }
 
+std::optional<TypicalCall> typical_call(std::span<const trace::IterationRow> iterations, const trace::NameTable& names) {
+  constexpr std::size_t kFewest = 10;
+  constexpr double kLow = 0.4, kHigh = 0.6;
+  std::vector<const trace::IterationRow*> watched;
+  for (const trace::IterationRow& row : iterations)
+    if (row.caller_run_queue_ns && row.caller_off_cpu_ns && row.duration_ns > 0 && names.text(row.phase).starts_with("measure"))
+      watched.push_back(&row);
+  if (watched.size() < kFewest) return std::nullopt;
+  std::sort(watched.begin(), watched.end(), [](const auto* x, const auto* y) { return x->duration_ns < y->duration_ns; });
+  const auto at = [&](double share) { return static_cast<std::size_t>(share * static_cast<double>(watched.size() - 1)); };
+  TypicalCall call;
+  for (std::size_t i = at(kLow); i <= at(kHigh); ++i) {
+    ++call.calls;
+    call.wall_ns += static_cast<double>(watched[i]->duration_ns);
+    call.wait_ns += static_cast<double>(*watched[i]->caller_run_queue_ns);
+    call.blocked_ns += static_cast<double>(*watched[i]->caller_off_cpu_ns);
+  }
+  for (double* sum : {&call.wall_ns, &call.wait_ns, &call.blocked_ns}) *sum /= static_cast<double>(call.calls);
+  return call;
+}
+
 trace::Metrics iteration_metrics(std::span<const trace::IterationRow> iterations) {
   double wall = 0, waiting = 0, off = 0, others = 0, faults = 0, interrupts = 0, moves = 0, count = 0;
   for (const trace::IterationRow& row : iterations) {

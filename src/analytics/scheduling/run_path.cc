@@ -52,6 +52,24 @@ void RunPath::take(std::int64_t thread, const Interval& one, std::int64_t ns, To
                                               : totals.asleep[reasons_[one.why]];
   part.ns += static_cast<double>(ns);
   ++part.count;
+  if (!one.woken) return;
+  Part& after = totals.woken[reasons_[one.why]];
+  after.ns += static_cast<double>(ns);
+  ++after.count;
+}
+
+void RunPath::sort() {
+  for (auto& [thread, intervals] : threads_) {
+    std::sort(intervals.begin(), intervals.end(), [](const Interval& x, const Interval& y) {
+      return std::pair(x.start_ns, x.end_ns) < std::pair(y.start_ns, y.end_ns);
+    });
+    for (std::size_t i = 1; i < intervals.size(); ++i) {
+      const Interval& before = intervals[i - 1];
+      Interval& one = intervals[i];
+      one.woken = one.state == State::runnable && before.state == State::asleep && before.end_ns == one.start_ns;
+      if (one.woken) one.why = before.why;
+    }
+  }
 }
 
 // `waits`: the sleep that `within` is of, which keeps the time that `thread` has no event for. Null: nothing keeps it.
@@ -79,10 +97,7 @@ void RunPath::divide(std::int64_t thread, Span within, int depth, const Interval
 
 RunPath::Totals RunPath::totals(std::int64_t thread_id) {
   Totals totals;
-  for (auto& [thread, intervals] : threads_)
-    std::sort(intervals.begin(), intervals.end(), [](const Interval& x, const Interval& y) {
-      return std::pair(x.start_ns, x.end_ns) < std::pair(y.start_ns, y.end_ns);
-    });
+  sort();
   const auto found = threads_.find(thread_id);
   if (found == threads_.end()) return totals;
   std::int64_t end = 0;

@@ -67,6 +67,20 @@ TEST_F(Path, TwoThreadsThatHandOverCountOnce) {
   EXPECT_EQ(totals.running.at(2).ns, 32);
 }
 
+TEST_F(Path, AWaitForACpuAfterASleepBelongsToThatSleep) {
+  row(1, "run", 0, 10);
+  row(1, "off_cpu", 10, 30, "fdatasync", {}, "io");
+  row(1, "run_queue", 30, 70);
+  row(1, "run", 70, 80);
+  row(1, "run_queue", 80, 95);  // preempted
+  row(1, "run", 95, 100);
+  const auto totals = path_.totals(1);
+  EXPECT_EQ(totals.runnable.ns, 55);
+  ASSERT_EQ(totals.woken.size(), 1u);
+  EXPECT_EQ(totals.woken.at({"io", "fdatasync"}).ns, 40);
+  EXPECT_EQ(totals.woken.at({"io", "fdatasync"}).count, 1);
+}
+
 TEST_F(Path, ThreadsThatWakeEachOtherEnd) {
   row(1, "off_cpu", 0, 100, "futex", 2);
   row(2, "off_cpu", 0, 100, "futex", 1);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace aaco::analytics::scheduling {
 namespace {
 
@@ -87,6 +89,52 @@ TEST(IterationMetrics, OnlyOfWatchedIterations) {
   EXPECT_DOUBLE_EQ(value("sched.page_faults_per_iteration_count"), 0.5);
   EXPECT_DOUBLE_EQ(value("sched.interrupt_per_iteration_ns"), 8);
   EXPECT_DOUBLE_EQ(value("sched.migrations_per_iteration_count"), 1);
+}
+
+TEST(TypicalCall, IsTheMeanOfTheMiddleFifthOfTheWatched) {
+  trace::NameTable names;
+  std::vector<trace::IterationRow> rows;
+  for (std::int64_t i = 0; i < 21; ++i) {
+    trace::IterationRow row;
+    row.phase = names.intern("measure_telemetry");
+    row.duration_ns = 1000 + 100 * i;
+    row.caller_run_queue_ns = 10 * i;
+    row.caller_off_cpu_ns = 5;
+    rows.push_back(row);
+  }
+  std::reverse(rows.begin(), rows.end());
+  const auto call = typical_call(rows, names);
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->calls, 5);
+  EXPECT_DOUBLE_EQ(call->wall_ns, 2000);
+  EXPECT_DOUBLE_EQ(call->wait_ns, 100);
+  EXPECT_DOUBLE_EQ(call->blocked_ns, 5);
+  for (auto& row : rows) row.phase = names.intern("warmup");
+  EXPECT_FALSE(typical_call(rows, names));
+  rows.resize(9);
+  for (auto& row : rows) row.phase = names.intern("measure");
+  EXPECT_FALSE(typical_call(rows, names)) << "too few";
+}
+
+TEST(Summary, AWaitForACpuBelongsToTheSleepBeforeIt) {
+  trace::NameTable names;
+  Summary summary;
+  const auto add = [&](std::int64_t thread, std::string_view kind, std::string_view call, std::int64_t from,
+                       std::int64_t duration) {
+    auto each = row(thread, from, duration);
+    each.kind = names.intern(kind);
+    each.call = names.intern(call);
+    summary.add(each, names);
+  };
+  add(1, "off_cpu", "fsync", 0, 100);
+  add(2, "off_cpu", "read", 50, 50);
+  add(1, "run_queue", "", 100, 30);
+  add(1, "run", "", 130, 10);
+  add(1, "run_queue", "", 140, 500);  // preempted
+  add(1, "off_cpu", "fsync", 700, 10);
+  add(1, "run_queue", "", 710, 5);
+  EXPECT_EQ(summary.reasons().at({"off_cpu", "", "fsync"}).woken_ns, 35);
+  EXPECT_EQ(summary.reasons().at({"off_cpu", "", "read"}).woken_ns, 0);
 }
 
 TEST(Summary, ByThreadAndByReason) {

@@ -26,14 +26,14 @@ constexpr std::array<std::string_view, 8> kEvents = {"poll",       "ppoll",     
                                                      "epoll_wait", "epoll_pwait", "epoll_pwait2", "rt_sigtimedwait"};
 // Asleep (not in uninterruptible sleep) in these, a thread waits for the other end of a pipe or socket: storage is waited for
 // uninterruptibly.
-constexpr std::array<std::string_view, 16> kTransfers = {"read",    "write",    "readv",    "writev",   "recvfrom", "sendto",
-                                                         "recvmsg", "sendmsg",  "recvmmsg", "sendmmsg", "accept",   "accept4",
-                                                         "connect", "sendfile", "splice",   "tee"};
+constexpr std::array<std::string_view, 20> kTransfers = {
+    "read",   "write",   "readv",   "writev",   "recvfrom", "sendto", "recvmsg", "sendmsg", "recvmmsg",        "sendmmsg",
+    "accept", "accept4", "connect", "sendfile", "splice",   "tee",    "msgrcv",  "msgsnd",  "mq_timedreceive", "mq_timedsend"};
 constexpr std::array<std::string_view, 2> kChildren = {"wait4", "waitid"};
 // Asynchronous I/O, and calls for files alone.
 constexpr std::array<std::string_view, 8> kFiles = {"pread64", "pwrite64",  "preadv",       "pwritev",
                                                     "fsync",   "fdatasync", "io_getevents", "io_uring_enter"};
-constexpr std::string_view kFileLock = "flock";
+constexpr std::array<std::string_view, 2> kFileLocks = {"flock", "fcntl"};  // fcntl: a lock on a range (F_SETLKW)
 
 template <class List>
 bool in(const List& list, std::string_view word) {
@@ -74,7 +74,7 @@ SleepReason sleep_reason(std::string_view detail, std::string_view call) {
   if (call == kFutex) return SleepReason::handoff;
   if (in(kTimers, call)) return SleepReason::timer;
   if (in(kEvents, call)) return SleepReason::event;
-  if (call == kFileLock) return SleepReason::file_lock;
+  if (in(kFileLocks, call)) return SleepReason::file_lock;
   if (in(kTransfers, call) || in(kChildren, call)) return SleepReason::peer;
   return in(kFiles, call) ? SleepReason::io : SleepReason::unknown;
 }
@@ -89,7 +89,7 @@ std::vector<std::string_view> known_calls() {
   for (const std::string_view call : kTransfers) calls.push_back(call);
   for (const std::string_view call : kChildren) calls.push_back(call);
   for (const std::string_view call : kFiles) calls.push_back(call);
-  calls.push_back(kFileLock);
+  for (const std::string_view call : kFileLocks) calls.push_back(call);
   return calls;
 }
 

@@ -15,6 +15,7 @@ void Summary::add(const trace::SchedEventRow& row, const trace::NameTable& names
     reason.total_ns += duration_ns;
     reason.longest_ns = std::max(reason.longest_ns, duration_ns);
     reason.bytes += row.bytes.value_or(0);
+    add_woken(row, kind, reason);
   }
   if (kind == "run_queue") waits_.push_back(duration_ns);
   if (threads_.size() >= kMaxThreads && !threads_.contains(row.thread_id)) return;
@@ -26,6 +27,16 @@ void Summary::add(const trace::SchedEventRow& row, const trace::NameTable& names
   if (kind == "off_cpu") thread.off_cpu_ns += duration_ns;
   if (kind == "migrate") ++thread.migrations;
   if (kind == "page_fault") ++thread.faults;
+}
+
+void Summary::add_woken(const trace::SchedEventRow& row, std::string_view kind, Reason& reason) {
+  const auto last = last_sleeps_.find(row.thread_id);
+  if (kind == "off_cpu") {
+    if (last == last_sleeps_.end() && last_sleeps_.size() >= kMaxThreads) return;
+    last_sleeps_[row.thread_id] = {row.time_ns + row.duration_ns, &reason};
+  } else if (kind == "run_queue" && last != last_sleeps_.end() && last->second.end_ns == row.time_ns) {
+    last->second.reason->woken_ns += std::max<std::int64_t>(row.duration_ns, 0);
+  }
 }
 
 trace::Metrics Summary::metrics() const {

@@ -83,7 +83,9 @@ LatencyEstimate achieved_estimate(const LatencyEstimate& theoretical, const Mapp
   const double compute = why.compute_s / (mapping.compute_ratio() * compute_ratio), memory = why.memory_s / memory_ratio;
   const double best = std::max(why.compute_s, why.memory_s);
   result.seconds = std::max(compute, memory) + why.floor_s;
-  result.lower = std::max(best, result.seconds / kAchievedBelow);
+  // A cache without a published bandwidth may feed it faster than the memory.
+  const double fed = mapping.most_bytes_per_s > 0 ? why.memory_s * mapping.bytes_per_s / mapping.most_bytes_per_s : why.memory_s;
+  result.lower = std::max({why.compute_s, fed, result.seconds / kAchievedBelow});
   result.upper = result.seconds * kAchievedAbove;
   result.level = Level::interpolated;
   result.source = std::string(kAchievedRates) + achieved.source;

@@ -91,6 +91,20 @@ TEST(AchievedEstimate, ReplacesTheUsualPartOfTheRates) {
   EXPECT_NEAR(achieved_estimate(theoretical, mapping, {0, 0.5, 6e-6, "acme_one"}).seconds, 1e-3 / 0.75 + 6e-6, 1e-9)
       << "a cache was not measured";
 }
+// L4's last cache holds 48 MiB, and nobody has published how fast it is: the memory's rate is no limit of what stays in it.
+TEST(AchievedEstimate, ACacheOfUnknownSpeedMayFeedItFaster) {
+  LatencyEstimate theoretical;
+  theoretical.explanation.compute_s = 1e-5;
+  theoretical.explanation.memory_s = 1e-3;
+  Mapping mapping;
+  mapping.level = "memory";
+  mapping.bytes_per_s = 3e11;
+  const Achieved achieved{0, 1, 0, "acme_one"};
+  EXPECT_NEAR(achieved_estimate(theoretical, mapping, achieved).lower, 1e-3, 1e-9);
+  mapping.most_bytes_per_s = 1.5e13;
+  const auto fed = achieved_estimate(theoretical, mapping, achieved);
+  EXPECT_NEAR(fed.lower, fed.seconds / 2, 1e-9);
+}
 
 }  // namespace
 }  // namespace aaco::estimation

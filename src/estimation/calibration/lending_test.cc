@@ -309,13 +309,33 @@ TEST(Compact, IsAFractionOfTheSizeAndNearlyAsGood) {
   EXPECT_EQ(read.whole()->latency, compact.latency) << "what was judged is what is stored";
 }
 
-TEST(Lending, CopiesTransferWithoutOperations) {
+std::vector<Measurement> copies() {
   std::vector<Measurement> rows;
   for (std::int64_t count = 1024; count < 1'000'000'000; count *= 2) {
     const std::int64_t columns = std::int64_t{256} << rows.size() % 3;
     const Kernel kernel{VectorShape{"copy", count / columns, columns}, "bf16"};
     rows.push_back({kernel, work_of(kernel)->bytes / 0.8e12 + 5e-6, {}, "table.csv:" + std::to_string(rows.size() + 2)});
   }
+  return rows;
+}
+
+TEST(Lending, AHandfulOfRowsIsNotLentToAnotherMaker) {
+  const std::vector<Measurement> rows = copies();
+  for (const std::int64_t count : {20, 999, 1000}) {
+    AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
+    for (LatencyModel& model : fitted.latency) model.quality.rows = count;
+    CalibrationSet set;
+    set.add(std::move(fitted), device());
+    DeviceFacts other = device("other_one");
+    EXPECT_EQ(estimate(rows.back().kernel, other, &set)->level, Level::interpolated) << "of the same maker";
+    other.vendor = "other";
+    other.architecture = "other";
+    EXPECT_EQ(estimate(rows.back().kernel, other, &set)->level, count < 1000 ? Level::theoretical : Level::interpolated) << count;
+  }
+}
+
+TEST(Lending, CopiesTransferWithoutOperations) {
+  const std::vector<Measurement> rows = copies();
   AACO_CALIBRATED(fitted, calibrate(rows, device(), quick()));
   CalibrationSet set;
   set.add(std::move(fitted), device());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "estimation/serving.h"
@@ -11,6 +12,12 @@ namespace aaco::estimation {
 // the others' prompts as well unless these have GPUs of their own; a prompt's stages may work on chunks of it at the same time.
 ServingFloor floor_of(const ServedModel& served, const ServingLoad& load, const StepWork& decode, const StepWork& prompt,
                       double rows);
+
+// The parts of the time to first token, seconds, but that of the stack. `prefill_s`: of one prompt, through all stages of `plan`;
+// `output_token_s`: of a step in this load; `requests`: of one replica that run at a time, at least 1. At a rate, the wait is
+// that of Poisson arrivals; a rate beyond what the prompts alone allow has none (add_notes says so).
+std::array<double, kFirstTokenTerms> first_token_terms(const ServingLoad& load, const ParallelPlan& plan, double requests,
+                                                       double prefill_s, double output_token_s, double steps);
 
 // Joules per token and request of a finished estimate, at the mean power of decode steps and the prompts among them, by the
 // specification's power model. Nothing where the registry has no power for the device.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "estimation/serving.h"
 #include "estimation/serving/aspects.h"
@@ -12,7 +13,7 @@ namespace aaco::estimation {
 namespace {
 
 constexpr double kNs = 1e9;
-constexpr double kMessageS = 1e-6, kKernelS = 1e-6, kStepS = 1e-3, kSequenceS = 1e-5, kConstantS = 1e-2;
+constexpr double kMessageS = 1e-6, kKernelS = 1e-6, kStepS = 1e-3, kSequenceS = 1e-5;
 constexpr double kMaxTokens = 1e9, kMaxConcurrency = 1e6;
 constexpr std::int64_t kMaxGpus = 4096;
 
@@ -81,6 +82,7 @@ class Server {
     out.requests_per_s = std::min(out.running * d(request_.plan.replicas), concurrency) / cycle;
     set(out.output_token, output_token, rules_.low, rules_.high, out.floor.output_token_s, out);
     set(out.first_token, first, rules_.first_token_low, rules_.first_token_high, out.floor.first_token_s, out);
+    out.first_token.upper *= 1 + stack_.first_token_spread_s / first;
     set(out.request, cycle, rules_.low, rules_.high, least, out);
     out.tokens_per_s = out.requests_per_s * d(load.output_tokens);
     // The rate falls as the time of a request rises.
@@ -146,24 +148,10 @@ class Server {
                           of(ServingTerm::prefill_attention, WorkClass::attention) +
                           of(ServingTerm::exchange, WorkClass::exchange) + of(ServingTerm::exchange, WorkClass::vectors);
     out.prefill_seconds = std::max(out.prefill_seconds, out.floor.first_token_s);
-    auto& terms = out.first_token_terms;
-    // Of requests that start together, a request waits for some of the others' prompts, as far as they have room; with a rate the
-    // queue is computed apart.
-    const double others = request_.load.rate || request_.load.disaggregated ? 0 : std::sqrt(out.running) - 1;
-    // A step is under way when it comes, unless it is alone or prompts have GPUs of their own.
-    const double under_way = request_.load.disaggregated ? 0 : 1 - 1 / out.running;
-    terms = {out.prefill_seconds, out.prefill_seconds * others, output_token * under_way, kConstantS,
-             prompt.total().kernels * kKernelS};
-    double seconds = 0;
-    for (std::size_t i = 0; i < kFirstTokenTerms; ++i) seconds += rules_.first_token[i] * terms[i];
-    if (request_.load.rate) seconds += wait(out);
-    return seconds;
-  }
-
-  // Mean wait of Poisson arrivals for a server of constant service time (Pollaczek and Khinchine): prompts are done one by one.
-  [[nodiscard]] double wait(const ServingEstimate& out) const {
-    const double load = *request_.load.rate / d(request_.plan.replicas) * out.prefill_seconds;
-    return load < 1 ? load / (2 * (1 - load)) * out.prefill_seconds : 0;
+    out.first_token_terms =
+        first_token_terms(request_.load, request_.plan, out.running, out.prefill_seconds, output_token, rules_.first_token_steps);
+    out.first_token_terms.back() = stack_.first_token_s;
+    return std::accumulate(out.first_token_terms.begin(), out.first_token_terms.end(), 0.0);
   }
 
   [[nodiscard]] double gpus(ServingEstimate& out) const {
@@ -191,6 +179,20 @@ class Server {
   const ServingRules& rules_;
   const ServingStack& stack_;
 };
+
+// The fastest stack before the first token, and bounds of all.
+ServingStack any_stack(const ServingRules& rules) {
+  ServingStack any = rules.stacks.front();
+  double slowest = 0;
+  for (const ServingStack& one : rules.stacks) {
+    any.spread = std::max(any.spread, one.spread);
+    any.first_token_s = std::min(any.first_token_s, one.first_token_s);
+    slowest = std::max(slowest, one.first_token_s);
+  }
+  any.first_token_spread_s = slowest - any.first_token_s;
+  any.narrow_cache = false;
+  return any;
+}
 
 // Little's law: what is in flight is the rate times the time of a request; the time grows with what is in flight.
 bool find_concurrency(const Server& server, double rate, double most, ServingEstimate& out) {
@@ -256,7 +258,7 @@ std::string_view to_string(ServingTerm term) {
 }
 
 std::string_view to_string(FirstTokenTerm term) {
-  constexpr std::array<std::string_view, kFirstTokenTerms> kNames{"prompt", "queue", "step", "constant", "kernels"};
+  constexpr std::array<std::string_view, kFirstTokenTerms> kNames{"prompt", "burst", "wait", "step", "constant"};
   return kNames[static_cast<std::size_t>(term)];
 }
 
@@ -270,8 +272,7 @@ core::Result<ServingEstimate> estimate_serving(const DecoderArchitecture& model,
     stack = *found;
     stack.spread = 0;  // the bounds of models a fit had not seen are those of a named stack
   } else {
-    for (const ServingStack& other : rules.stacks) stack.spread = std::max(stack.spread, other.spread);
-    stack.narrow_cache = false;
+    stack = any_stack(rules);
   }
   if (!device.memory.bytes_per_s)
     return core::fail(core::ErrorCode::unsupported, "the registry has no memory bandwidth for " + device.id,

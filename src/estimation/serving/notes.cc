@@ -62,7 +62,7 @@ void add_notes(const ServingRequest& request, const ServingRules& rules, std::in
     out.notes.push_back(out.model + " has no experts: --expert-load has no effect");
   else if (request.plan.expert == 1 && routing.kind == ExpertRouting::Kind::factor)
     out.notes.emplace_back("--expert-load has no effect without --ep: every GPU has a part of each expert");
-  if (request.stack.empty()) out.notes.emplace_back("no --stack: coefficients and bounds of all measured stacks");
+  if (request.stack.empty()) out.notes.emplace_back("no --stack: TTFT is the fastest measured stack's, bounds are of all");
   if (context > 0 && counted(request.load.input_tokens + request.load.output_tokens) > counted(context))
     out.notes.push_back(fmt::format("{} tokens per request exceed the model's context of {}",
                                     request.load.input_tokens + request.load.output_tokens, context));

@@ -32,7 +32,7 @@ core::Status read_bounds(const core::YamlNode& root, std::string_view key, doubl
 }
 
 core::Result<ServingStack> read_stack(const core::YamlNode& node) {
-  AACO_TRY(node.only_keys({"name", "aliases", "chunk_tokens", "narrow_cache", "spread"}));
+  AACO_TRY(node.only_keys({"name", "aliases", "chunk_tokens", "narrow_cache", "first_token_s", "spread"}));
   ServingStack stack;
   AACO_ASSIGN(stack.name, node.require_string("name"));
   if (const core::YamlNode* aliases = node.find("aliases")) {
@@ -42,6 +42,8 @@ core::Result<ServingStack> read_stack(const core::YamlNode& node) {
   if (stack.chunk_tokens < 1) return node.error("invalid chunk_tokens: expected 1 or more");
   AACO_ASSIGN(const auto narrow, node.optional_bool("narrow_cache"));
   stack.narrow_cache = narrow.value_or(false);
+  AACO_ASSIGN(stack.first_token_s, node.require_f64("first_token_s"));
+  if (!(stack.first_token_s >= 0) || stack.first_token_s > 10) return node.error("invalid first_token_s: expected 0 to 10");
   AACO_ASSIGN(const auto spread, node.optional_f64("spread"));
   stack.spread = spread.value_or(0);
   if (stack.spread < 0 || stack.spread > 2) return node.error("invalid spread: expected 0 to 2");
@@ -105,21 +107,43 @@ AchievedRate ServingRules::achieved_rate(std::string_view vendor, std::string_vi
   return {};
 }
 
+const AchievedRate* ServingRules::experts_rate(std::string_view vendor, std::string_view type) const {
+  const auto found = std::find_if(experts.begin(), experts.end(),
+                                  [&](const AchievedRate& rate) { return rate.vendor == vendor && rate.type == type; });
+  return found == experts.end() ? nullptr : &*found;
+}
+
 core::Result<ServingRules> load_serving_rules(const std::string& path) {
   AACO_ASSIGN(const core::YamlNode root, core::YamlNode::load(path));
-  AACO_TRY(root.only_keys(
-      {"schema",   "source",       "coefficients",          "specified", "first_token",         "bounds", "first_token_bounds",
-       "devices",  "types",        "other_device_widening", "rows",      "rows_sha256",         "models", "mean_error",
-       "achieved", "memory_ratio", "runtime_bytes",         "node_gpus", "network_bytes_per_s", "stacks", "versions"}));
+  AACO_TRY(root.only_keys({"schema",
+                           "source",
+                           "coefficients",
+                           "specified",
+                           "first_token_steps",
+                           "bounds",
+                           "first_token_bounds",
+                           "devices",
+                           "types",
+                           "other_device_widening",
+                           "rows",
+                           "rows_sha256",
+                           "models",
+                           "mean_error",
+                           "achieved",
+                           "experts",
+                           "memory_ratio",
+                           "runtime_bytes",
+                           "node_gpus",
+                           "network_bytes_per_s",
+                           "stacks",
+                           "versions"}));
   AACO_ASSIGN(const auto schema, root.require_i64("schema"));
   if (schema != 1) return root.error("unsupported schema " + std::to_string(schema), "use a newer version of AACO");
   AACO_TRY(root.require_string("source"));
   ServingRules rules;
   AACO_TRY((read_coefficients<kServingTerms, ServingTerm>(root, "coefficients", rules.coefficients)));
   AACO_TRY((read_coefficients<kServingTerms, ServingTerm>(root, "specified", rules.specified)));
-  AACO_TRY((read_coefficients<kFirstTokenTerms, FirstTokenTerm>(root, "first_token", rules.first_token)));
-  if (rules.first_token.front() != 1)
-    return root.error("invalid coefficient of a first token's own prompt: expected 1, it waits for all of it");
+  AACO_ASSIGN(rules.first_token_steps, positive(root, "first_token_steps"));
   AACO_TRY(read_bounds(root, "bounds", rules.low, rules.high));
   AACO_TRY(read_bounds(root, "first_token_bounds", rules.first_token_low, rules.first_token_high));
   AACO_ASSIGN(const core::YamlNode* devices, root.require("devices"));
@@ -139,6 +163,11 @@ core::Result<ServingRules> load_serving_rules(const std::string& path) {
   for (const core::YamlNode& item : achieved->items()) {
     AACO_ASSIGN(AchievedRate rate, read_achieved(item));
     rules.achieved.push_back(std::move(rate));
+  }
+  AACO_ASSIGN(const core::YamlNode* experts, root.require("experts"));
+  for (const core::YamlNode& item : experts->items()) {
+    AACO_ASSIGN(AchievedRate rate, read_achieved(item));
+    rules.experts.push_back(std::move(rate));
   }
   AACO_ASSIGN(const core::YamlNode* stacks, root.require("stacks"));
   for (const core::YamlNode& item : stacks->items()) {

@@ -38,6 +38,12 @@ core::Result<std::string> fill_types(const hardware::Device& device, const Servi
   // Four-bit floats are for experts where a model has some.
   if (model.experts && is_four_bit_float(served.dense.name) && !model.expert_type.empty()) served.dense = served.plain;
   AACO_ASSIGN(served.experts, weight_type_on(device, experts, rules));
+  // Four-bit floats were measured on a device that widens them.
+  const bool as_measured = !is_four_bit_float(served.experts.name) || !served.experts.native;
+  if (const AchievedRate* reached = rules.experts_rate(device.vendor, served.experts.name); reached != nullptr && as_measured) {
+    served.experts.flops_per_s = served.experts.peak_flops_per_s * reached->ratio;
+    served.experts.memory_ratio = reached->memory_ratio;
+  }
   if (model.packed_bytes > 0) (model.expert_type.empty() ? served.dense : served.experts).bytes = model.packed_bytes;
   if (model.packed_bytes > 0 && model.expert_type.empty()) served.experts.bytes = model.packed_bytes;
   const std::string sixteen = is_wide && served.dense.name != "fp32" ? served.dense.name : no_bf16 ? "fp16" : model.plain_type;

@@ -253,20 +253,6 @@ TEST_F(Serving, ReplicasWithoutARequestDoNothing) {
   EXPECT_DOUBLE_EQ(one->requests_per_s, four->requests_per_s);
   EXPECT_DOUBLE_EQ(one->tokens_per_gpu_s.value, 4 * four->tokens_per_gpu_s.value);
 }
-TEST_F(Serving, AFirstTokenComesAfterItsPrompt) {
-  EXPECT_EQ(rules_.first_token.front(), 1);
-  for (const double load : {1.0, 2.0, 64.0}) {
-    request_.load.concurrency = load;
-    const auto e = of("llama3-8b", "nvidia_h100_sxm5_80gb");
-    EXPECT_GT(e->first_token.value, e->prefill_seconds * 1e9);
-    EXPECT_GE(e->first_token.lower, e->floor.first_token_s * 1e9);
-    EXPECT_GE(e->output_token.lower, e->floor.output_token_s * 1e9);
-    if (load == 1) {
-      EXPECT_EQ(e->first_token_terms[static_cast<std::size_t>(FirstTokenTerm::queue)], 0);
-      EXPECT_EQ(e->first_token_terms[static_cast<std::size_t>(FirstTokenTerm::step)], 0);
-    }
-  }
-}
 // 7.5e9 multiplied weights of 16 bits, and scores of one prompt of 2,048: by hand.
 TEST_F(Serving, TheFloorIsOfPeakRates) {
   request_.load.concurrency = 1;
@@ -358,7 +344,6 @@ TEST(Collectives, RingMovesTwoTimesTheBufferLessOneShare) {
   EXPECT_DOUBLE_EQ(all_reduce(8e9, 8, 1e9, 0, false).seconds, 14);
   EXPECT_DOUBLE_EQ(all_to_all(8e9, 8, 1e9).seconds, 7);
 }
-TEST(ServingRulesFile, RefusesAMissingFile) { EXPECT_FALSE(load_serving_rules("/nosuch.yaml")); }
 
 }  // namespace
 }  // namespace aaco::estimation

@@ -3,33 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "core/strings.h"
 #include "graph/constant_values.h"
+#include "graph/fuse/quantisation_conditions.h"
+#include "graph/fuse/shape_conditions.h"
 #include "graph/near_miss.h"
 
 namespace aaco::graph {
 namespace {
 
-bool is_fixed_one(const Dimension& size) { return size == Dimension(1); }
-
-bool is_per_channel(const Shape& shape) {
-  if (shape.size() != 3 && (shape.size() != 4 || !is_fixed_one(shape[0]))) return false;
-  return is_fixed_one(shape.end()[-1]) && is_fixed_one(shape.end()[-2]) && !is_fixed_one(shape.end()[-3]);
-}
-
-bool is_among(double value, const std::vector<double>& values) {
-  constexpr double kSame = 1e-3;
-  return std::any_of(values.begin(), values.end(),
-                     [&](double one) { return value == one || std::abs(value - one) <= kSame * std::max(1e-6, std::abs(one)); });
-}
-
 std::string allowed(const ValueCondition& condition) {
   std::vector<std::string> texts = condition.words;
-  for (const double value : condition.values) texts.push_back(fmt::format("{:.6g}", value));
+  // Whole numbers of 64 bits are read as the next real one.
+  const auto largest = static_cast<double>(std::numeric_limits<std::int64_t>::max());
+  for (const double value : condition.values)
+    texts.push_back(value >= largest ? std::to_string(std::numeric_limits<std::int64_t>::max()) : fmt::format("{:.6g}", value));
   return core::join(texts, " or ");
 }
 
@@ -49,12 +40,47 @@ class Checker {
       : graph_(graph), links_(links), pattern_(pattern), match_(match) {}
 
   std::optional<Unmet> result(std::size_t anchor) const {
+    auto of_type = result_type(anchor);
+    if (of_type && of_type->is_known) return of_type;
+    auto of_set = operator_set(anchor);
+    return of_set ? of_set : of_type;
+  }
+
+  // Attributes come first: a shape that does not fit may follow from one.
+  std::optional<Unmet> operands() const {
+    std::optional<Unmet> unknown;
+    const auto is_final = [&](std::optional<Unmet>& unmet) {
+      if (unmet && !unmet->is_known && !unknown) unknown = unmet;
+      return unmet && unmet->is_known;
+    };
+    for (const bool of_attributes : {true, false}) {
+      if (!of_attributes)
+        for (const RankCondition& condition : pattern_.ranks)
+          if (const auto step = match_.find(condition.step); step != match_.end())
+            if (auto unmet = shape(condition, step->second); is_final(unmet)) return unmet;
+      for (const ValueCondition& condition : pattern_.values)
+        if (const auto step = match_.find(condition.step); condition.attribute.empty() != of_attributes && step != match_.end())
+          if (auto unmet = value(condition, step->second); is_final(unmet)) return unmet;
+    }
+    return unknown;
+  }
+
+ private:
+  [[nodiscard]] std::optional<Unmet> result_type(std::size_t anchor) const {
     const Node& last = graph_.nodes[anchor];
     const ElementType type =
         last.outputs.empty() || !last.outputs[0].valid() ? ElementType::unknown : graph_.tensor(last.outputs[0]).type;
-    if (!pattern_.types.empty() && type != ElementType::unknown && !pattern_.types.contains(type))
+    if (!pattern_.types.empty() && type == ElementType::unknown)
+      return not_checked("the type of the result of " + quoted_name(graph_, anchor) + " is not known; the pattern requires " +
+                             names_of(pattern_.types),
+                         anchor);
+    if (!pattern_.types.empty() && !pattern_.types.contains(type))
       return Unmet{"type_not_covered",
                    "the type is " + std::string(to_string(type)) + "; the pattern requires " + names_of(pattern_.types), anchor};
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<Unmet> operator_set(std::size_t anchor) const {
     for (const auto& [domain, range] : pattern_.opsets) {
       const auto asked = graph_.opsets.find(domain);
       if (asked == graph_.opsets.end() || (asked->second >= range.first && asked->second <= range.second)) continue;
@@ -64,18 +90,6 @@ class Checker {
     return std::nullopt;
   }
 
-  std::optional<Unmet> operands() const {
-    for (const RankCondition& condition : pattern_.ranks)
-      if (const auto step = match_.find(condition.step); step != match_.end())
-        if (auto text = shape(condition, step->second); !text.empty())
-          return Unmet{"shape_not_covered", std::move(text), step->second};
-    for (const ValueCondition& condition : pattern_.values)
-      if (const auto step = match_.find(condition.step); step != match_.end())
-        if (auto unmet = value(condition, step->second)) return unmet;
-    return std::nullopt;
-  }
-
- private:
   static std::string names_of(const std::set<ElementType>& types) {
     std::vector<std::string> names;
     for (const ElementType one : types) names.emplace_back(to_string(one));
@@ -103,63 +117,11 @@ class Checker {
     return operand == 1 && !constant(1) && constant(0) ? 0 : operand;
   }
 
-  // Empty: met, or not known.
-  [[nodiscard]] std::string shape(const RankCondition& condition, std::size_t number) const {
-    const Node& node = graph_.nodes[number];
-    if (condition.result_from && !has_result_rank(node, *condition.result_from)) return {};
+  [[nodiscard]] std::optional<Unmet> shape(const RankCondition& condition, std::size_t number) const {
     // Where two operands are compared, their order does not matter.
-    const std::size_t operand = condition.same_as ? condition.operand : place_of(condition.step, node, condition.operand);
-    if (operand >= node.inputs.size() || !node.inputs[operand].valid()) return {};
-    const TensorDescriptor& tensor = graph_.tensor(node.inputs[operand]);
-    if (!tensor.shape) return {};
-    const auto rank = static_cast<std::int64_t>(tensor.shape->size());
-    const std::string what = "operand '" + tensor.name + "' of " + quoted_name(graph_, number);
-    const std::string is = what + " is " + to_string(*tensor.shape);
-    if (!condition.ranks.empty() && std::find(condition.ranks.begin(), condition.ranks.end(), rank) == condition.ranks.end()) {
-      std::vector<std::string> ranks;
-      for (const std::int64_t one : condition.ranks) ranks.push_back(std::to_string(one));
-      return what + " has rank " + std::to_string(rank) + "; the pattern requires " + core::join(ranks, " or ") +
-             (condition.result_from ? fmt::format(" for a result of rank {} and above", *condition.result_from) : "");
-    }
-    if (condition.fixed_from && rank >= *condition.fixed_from && !element_count(*tensor.shape))
-      return is + "; the pattern requires fixed sizes from rank " + std::to_string(*condition.fixed_from);
-    if (condition.fixed_behind)
-      for (auto axis = static_cast<std::size_t>(*condition.fixed_behind); axis < tensor.shape->size(); ++axis)
-        if (!(*tensor.shape)[axis].fixed())
-          return is + "; sizes must be fixed at axis " + std::to_string(*condition.fixed_behind) + " and above";
-    if (condition.same_as && !same_shape(node, *condition.same_as, tensor)) {
-      const TensorDescriptor& other = graph_.tensor(node.inputs[*condition.same_as]);
-      return is + " and '" + other.name + "' " + (other.shape ? to_string(*other.shape) : "of unknown shape") +
-             "; the pattern requires the same shape";
-    }
-    if (condition.per_channel && !(condition.or_scalar && rank == 0) && !is_per_channel(*tensor.shape))
-      return is + "; the pattern requires [C, 1, 1] or [1, C, 1, 1]" + (condition.or_scalar ? " or a scalar" : "");
-    const auto count = element_count(*tensor.shape);
-    if (condition.one_element && count && (*count == 1) != *condition.one_element)
-      return is +
-             (*condition.one_element ? "; the pattern requires one element" : "; the pattern requires more than one element");
-    if (condition.at_most && rank > rank_of(node, *condition.at_most))
-      return is + "; the pattern requires at most the rank of its other operand";
-    return {};
-  }
-
-  [[nodiscard]] std::int64_t rank_of(const Node& node, std::size_t operand) const {
-    if (operand >= node.inputs.size() || !node.inputs[operand].valid() || !graph_.tensor(node.inputs[operand]).shape)
-      return std::numeric_limits<std::int64_t>::max();
-    return static_cast<std::int64_t>(graph_.tensor(node.inputs[operand]).shape->size());
-  }
-
-  [[nodiscard]] bool has_result_rank(const Node& node, std::int64_t least) const {
-    if (node.outputs.empty() || !node.outputs[0].valid()) return false;
-    const auto& made = graph_.tensor(node.outputs[0]).shape;
-    return made && static_cast<std::int64_t>(made->size()) >= least;
-  }
-
-  [[nodiscard]] bool same_shape(const Node& node, std::size_t operand, const TensorDescriptor& tensor) const {
-    if (operand >= node.inputs.size() || !node.inputs[operand].valid()) return true;
-    const auto& other = graph_.tensor(node.inputs[operand]).shape;
-    const auto is_known = [](const Dimension& one) { return one.fixed() || !one.symbol.empty(); };
-    return other && *other == *tensor.shape && std::all_of(other->begin(), other->end(), is_known);
+    const std::size_t operand =
+        condition.same_as ? condition.operand : place_of(condition.step, graph_.nodes[number], condition.operand);
+    return unmet_shape(graph_, condition, number, operand);
   }
 
   [[nodiscard]] std::optional<Unmet> value(const ValueCondition& condition, std::size_t number) const {
@@ -178,7 +140,7 @@ class Checker {
     if (condition.operand) return operand(condition, node, number);
     const AttributeValue* const found = node.attribute(condition.attribute);
     if (condition.matrix_swap) return order(node, found, number);
-    if (found == nullptr) return std::nullopt;
+    if (found == nullptr) return condition.last_axis ? axes_operand(condition, node, number) : std::nullopt;
     if (condition.spatial_pads) {
       const auto* widths = std::get_if<std::vector<std::int64_t>>(found);
       return widths == nullptr
@@ -231,11 +193,15 @@ class Checker {
           quoted_name(graph_, number) + " has the operand '" + tensor.name + "'; the pattern requires that it has none there",
           number};
     if (!condition.types.empty()) {
-      if (tensor.type == ElementType::unknown || condition.types.contains(tensor.type)) return std::nullopt;
+      if (tensor.type == ElementType::unknown)
+        return not_checked(what + " is of unknown type; the pattern requires " + names_of(condition.types), number);
+      if (condition.types.contains(tensor.type)) return std::nullopt;
       return Unmet{"type_not_covered",
                    what + " is " + std::string(to_string(tensor.type)) + "; the pattern requires " + names_of(condition.types),
                    number};
     }
+    if (condition.quantised_bias) return unmet_bias(graph_, links_, node, id, number);
+    if (condition.lowest || condition.same_as) return unmet_quantisation(graph_, links_, condition, match_, id, number);
     if (!condition.made_by.empty()) {
       if (is_made_by(condition, id)) return std::nullopt;
       const std::string made = producer >= 0
@@ -253,11 +219,18 @@ class Checker {
                        "; the pattern requires a constant",
                    number};
     const auto values = constant_values(graph_, id);
-    if (!values) return std::nullopt;
+    if (condition.values.empty() && !condition.spatial_pads) return std::nullopt;
+    if (!values)
+      return not_checked(what + " has an unknown value; the pattern requires " +
+                             (condition.spatial_pads ? std::string("widths that are not negative") : allowed(condition)),
+                         number);
     if (condition.spatial_pads) return pads(*values, what, number);
-    if (values->size() != 1 || condition.values.empty() || is_among(values->front(), condition.values)) return std::nullopt;
+    const auto other = std::find_if(values->begin(), values->end(), [&](double one) { return !is_among(one, condition.values); });
+    if (other == values->end()) return std::nullopt;
     return Unmet{"value_not_covered",
-                 fmt::format("{} is {:.6g}; the pattern requires {}", what, values->front(), allowed(condition)), number};
+                 fmt::format("{} {} {:.6g}; the pattern requires {}", what, values->size() == 1 ? "is" : "has the value", *other,
+                             allowed(condition)),
+                 number};
   }
 
   [[nodiscard]] bool is_made_by(const ValueCondition& condition, TensorId id) const {
@@ -274,18 +247,33 @@ class Checker {
     return false;
   }
 
+  // From operator set 18 on the axes of a reduction are an operand.
+  [[nodiscard]] std::optional<Unmet> axes_operand(const ValueCondition& condition, const Node& node, std::size_t number) const {
+    if (condition.attribute != "axes" || node.inputs.size() < 2 || !node.inputs[1].valid()) return std::nullopt;
+    const TensorId id = node.inputs[1];
+    const std::string what = "operand '" + graph_.tensor(id).name + "' of " + quoted_name(graph_, number);
+    const auto values = constant_values(graph_, id);
+    if (!values || !links_.constant[index_of(id)]) return unknown_constant(links_, id, what, number);
+    return axis(std::vector<std::int64_t>(values->begin(), values->end()), what, node, number);
+  }
+
   [[nodiscard]] std::optional<Unmet> axis(const ValueCondition& condition, const AttributeValue& value, const Node& node,
                                           std::size_t number) const {
-    std::optional<std::int64_t> axis;
-    if (const auto* one = std::get_if<std::int64_t>(&value)) axis = *one;
-    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value); list != nullptr && list->size() == 1)
-      axis = list->front();
+    const auto* const one = std::get_if<std::int64_t>(&value);
+    const auto* const list = std::get_if<std::vector<std::int64_t>>(&value);
+    const std::string what = "attribute " + condition.attribute + " of " + quoted_name(graph_, number);
+    if (one != nullptr) return axis(std::vector<std::int64_t>{*one}, what, node, number);
+    return list == nullptr ? std::nullopt : axis(*list, what, node, number);
+  }
+
+  [[nodiscard]] std::optional<Unmet> axis(const std::vector<std::int64_t>& axes, const std::string& what, const Node& node,
+                                          std::size_t number) const {
+    if (std::find(axes.begin(), axes.end(), -1) != axes.end()) return std::nullopt;
+    const std::string is = fmt::format("{} is {}; the pattern requires the last axis", what, fmt::join(axes, ", "));
     const auto& shape = node.inputs.empty() || !node.inputs[0].valid() ? std::nullopt : graph_.tensor(node.inputs[0]).shape;
-    if (!axis || *axis == -1 || !shape || *axis == static_cast<std::int64_t>(shape->size()) - 1) return std::nullopt;
-    return Unmet{"attribute_not_covered",
-                 fmt::format("attribute {} of {} is {}; the pattern requires the last axis", condition.attribute,
-                             quoted_name(graph_, number), *axis),
-                 number};
+    if (!shape) return no_shape(is + ", and its operand has an unknown rank", number);
+    if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(shape->size()) - 1) != axes.end()) return std::nullopt;
+    return Unmet{"attribute_not_covered", is, number};
   }
 
   // Widths in front of and behind every axis: only of the axes behind the second one, none negative.
@@ -306,7 +294,9 @@ class Checker {
     if (const auto* list = found == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(found)) {
       perm = *list;
     } else {
-      if (node.inputs.empty() || !node.inputs[0].valid() || !graph_.tensor(node.inputs[0]).shape) return std::nullopt;
+      if (node.inputs.empty() || !node.inputs[0].valid() || !graph_.tensor(node.inputs[0]).shape)
+        return no_shape("the order of axes of " + quoted_name(graph_, number) + " is unknown, as is the rank of its operand",
+                        number);
       perm.resize(graph_.tensor(node.inputs[0]).shape->size());
       std::iota(perm.rbegin(), perm.rend(), 0);
     }
@@ -327,11 +317,6 @@ class Checker {
 
 }  // namespace
 
-std::string quoted_name(const Graph& graph, std::size_t node) {
-  const Node& one = graph.nodes[node];
-  return "'" + (one.name.empty() ? one.op_type + " " + std::to_string(node) : one.name) + "'";
-}
-
 NodeRuleCheck::NodeRuleCheck(const Graph& graph, const NodeRules& rules)
     : graph_(graph), rules_(rules), links_(std::make_unique<const Links>(graph, Links::Shapes::known)) {}
 NodeRuleCheck::NodeRuleCheck(NodeRuleCheck&&) noexcept = default;
@@ -341,7 +326,7 @@ std::optional<NodeRefusal> NodeRuleCheck::unmet(std::size_t node) const {
   for (const FusionPattern& rule : rules_.rules) {
     const auto& ops = rule.steps.front().ops;
     if (std::find(ops.begin(), ops.end(), graph_.nodes[node].qualified_type()) == ops.end()) continue;
-    if (auto unmet = first_unmet(graph_, *links_, rule, {{rule.steps.front().id, node}}, node))
+    if (auto unmet = first_unmet(graph_, *links_, rule, {{rule.steps.front().id, node}}, node); unmet && unmet->is_known)
       return NodeRefusal{std::move(unmet->reason), std::move(unmet->condition)};
   }
   return std::nullopt;
@@ -355,8 +340,10 @@ std::optional<Unmet> first_unmet_operand(const Graph& graph, const Links& links,
 std::optional<Unmet> first_unmet(const Graph& graph, const Links& links, const FusionPattern& pattern, const Match& match,
                                  std::size_t anchor) {
   const Checker checker(graph, links, pattern, match);
-  if (auto unmet = checker.result(anchor)) return unmet;
-  return checker.operands();
+  auto result = checker.result(anchor);
+  if (result && result->is_known) return result;
+  auto operands = checker.operands();
+  return operands && (operands->is_known || !result) ? operands : result;
 }
 
 }  // namespace aaco::graph

@@ -46,7 +46,9 @@ class Fuser {
     const auto leak = find_leak(graph_, links_, nodes, last);
     if (!leak) return {};
     const std::string result = "the result of '" + graph_.nodes[leak->node].name + "' is ";
-    return result + (leak->reader ? "also read by '" + graph_.nodes[*leak->reader].name + "'" : "an output of the graph");
+    return result + (!leak->reader          ? "an output of the graph"
+                     : leak->inside.empty() ? "also read by '" + graph_.nodes[*leak->reader].name + "'"
+                                            : "also read by " + leak->inside + " of '" + graph_.nodes[*leak->reader].name + "'");
   }
 
   void join(const std::string& pattern, std::vector<std::size_t> nodes) {

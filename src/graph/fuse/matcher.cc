@@ -1,7 +1,6 @@
 #include "graph/fuse/matcher.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace aaco::graph {
 namespace {
@@ -38,9 +37,9 @@ class Matcher {
     if (const auto found = bound.steps.find(wanted.id); found != bound.steps.end()) return found->second == number;
     const Node& node = graph_.nodes[number];
     const std::string name = node.qualified_type();
-    if (std::find(wanted.ops.begin(), wanted.ops.end(), name) == wanted.ops.end()) return false;
     for (const auto& [id, other] : bound.steps)
       if (other == number) return false;
+    if (!is_among(name, wanted.ops)) return slack_ != nullptr && is_among(name, wanted.near) && fits_near(wanted, number, bound);
     std::optional<Bound> deviating;
     for (const bool swapped : {false, true}) {
       if (swapped && (!commutes(node) || node.inputs.size() < 2 || wanted.operands.empty())) break;
@@ -56,6 +55,27 @@ class Matcher {
     if (!deviating) return false;
     bound = std::move(*deviating);
     return true;
+  }
+
+  static bool is_among(const std::string& name, const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  // Another operator at the place of a step, the one deviation: one of its operands is the step's first one, the others are free.
+  bool fits_near(const FusionStep& wanted, std::size_t number, Bound& bound) const {
+    if (bound.deviation) return false;
+    const Node& node = graph_.nodes[number];
+    for (const TensorId id : node.inputs) {
+      if (!id.valid()) continue;
+      Bound trial = bound;
+      trial.steps[wanted.id] = number;
+      trial.deviation = Deviation{"operator_not_covered", std::nullopt, number, std::nullopt, id, wanted.ops};
+      if (!wanted.operands.empty() && !fits_exactly(wanted.operands[0], id, number, trial)) continue;
+      trial.deviation->producer = producer_of(id);
+      bound = std::move(trial);
+      return true;
+    }
+    return false;
   }
 
   bool fits_operands(const FusionStep& wanted, std::size_t consumer, bool swapped, Bound& bound) const {
@@ -99,7 +119,7 @@ class Matcher {
   bool fits_behind(const std::string& operand, TensorId tensor, std::size_t consumer, Bound& bound) const {
     if (operand == "const" || operand == "scalar")
       return (operand == "const" || is_scalar(graph_.tensor(tensor))) && !links_.constant[index_of(tensor)] &&
-             deviates(bound, {"operand_not_constant", producer_of(tensor), consumer, std::nullopt, tensor});
+             deviates(bound, {"operand_not_constant", producer_of(tensor), consumer, std::nullopt, tensor, {}});
     std::optional<std::size_t> cause;
     TensorId behind = tensor;
     for (int passed = 0; passed < kMaxBetween; ++passed) {
@@ -114,7 +134,7 @@ class Matcher {
       Bound trial = bound;
       if (!fits_exactly(operand, behind, consumer, trial)) continue;
       if (trial.deviation && cause) return false;
-      if (cause) trial.deviation = Deviation{"node_between", producer_of(behind), consumer, cause, tensor};
+      if (cause) trial.deviation = Deviation{"node_between", producer_of(behind), consumer, cause, tensor, {}};
       bound = std::move(trial);
       return true;
     }
@@ -154,18 +174,37 @@ bool is_known_shape(const Graph& graph, const Node& node) {
   return shape && std::all_of(shape->begin(), shape->end(), [](const Dimension& dimension) { return dimension.fixed(); });
 }
 
+// ONNX: operators with another result in every run.
+bool is_random(const Node& node) {
+  static constexpr std::string_view kRandom[] = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
+                                                 "RandomUniformLike", "Bernoulli",        "Multinomial"};
+  return std::find(std::begin(kRandom), std::end(kRandom), node.op_type) != std::end(kRandom);
+}
+
+// Who reads a tensor of this name in a body, or in one of its own bodies; the body itself where it only hands it on.
+std::string reader_in(const Graph& body, const std::string& name) {
+  for (const Node& node : body.nodes)
+    for (const TensorId id : node.inputs)
+      if (id.valid() && body.tensor(id).name == name) return "'" + (node.name.empty() ? node.op_type : node.name) + "'";
+  for (const Graph& inner : body.subgraphs)
+    for (const TensorId id : inner.captured)
+      if (inner.tensor(id).name == name) return reader_in(inner, name);
+  return "an output";
+}
+
 }  // namespace
 
 Links::Links(const Graph& graph, Shapes shapes)
     : producer(graph.tensors.size(), -1),
       readers(graph.tensors.size()),
       constant(graph.tensors.size(), false),
-      kept(graph.tensors.size(), false) {
+      kept(graph.tensors.size(), false),
+      output(graph.tensors.size(), false) {
   for (const Initializer& initializer : graph.initializers) constant[index_of(initializer.tensor)] = true;
   for (const TensorId id : graph.overridable) constant[index_of(id)] = false;
   for (std::size_t number = 0; number < graph.nodes.size(); ++number) {
     const Node& node = graph.nodes[number];
-    bool folded = node.op_type == "Constant" || !node.inputs.empty();
+    bool folded = node.op_type == "Constant" || (!node.inputs.empty() && !is_random(node));
     for (const TensorId id : node.inputs) {
       if (!id.valid()) continue;
       readers[index_of(id)].push_back(number);
@@ -178,12 +217,17 @@ Links::Links(const Graph& graph, Shapes shapes)
       constant[index_of(id)] = folded;
     }
   }
-  for (const TensorId id : graph.outputs) kept[index_of(id)] = true;
-  std::unordered_set<std::string_view> captured;
-  for (const Graph& body : graph.subgraphs)
-    for (const TensorId id : body.captured) captured.insert(body.tensor(id).name);
+  for (const TensorId id : graph.outputs) kept[index_of(id)] = output[index_of(id)] = true;
+  for (std::size_t number = 0; number < graph.nodes.size(); ++number)
+    for (const Attribute& attribute : graph.nodes[number].attributes)
+      if (const auto* bodies = std::get_if<std::vector<SubgraphId>>(&attribute.value))
+        for (const SubgraphId body : *bodies)
+          for (const TensorId id : graph.subgraph(body).captured) {
+            const std::string& name = graph.subgraph(body).tensor(id).name;
+            inside.try_emplace(name, Inside{number, reader_in(graph.subgraph(body), name) + " in " + attribute.name});
+          }
   for (std::size_t tensor = 0; tensor < graph.tensors.size(); ++tensor)
-    if (captured.contains(graph.tensors[tensor].name)) kept[tensor] = true;
+    if (inside.contains(graph.tensors[tensor].name)) kept[tensor] = true;
 }
 
 std::optional<Leak> find_leak(const Graph& graph, const Links& links, const std::set<std::size_t>& nodes, std::size_t last) {
@@ -191,9 +235,11 @@ std::optional<Leak> find_leak(const Graph& graph, const Links& links, const std:
     if (number == last) continue;
     for (const TensorId id : graph.nodes[number].outputs) {
       if (!id.valid()) continue;
-      if (links.kept[index_of(id)]) return Leak{number, std::nullopt};
+      if (links.output[index_of(id)]) return Leak{number, std::nullopt, {}};
       for (const std::size_t reader : links.readers[index_of(id)])
-        if (!nodes.contains(reader)) return Leak{number, reader};
+        if (!nodes.contains(reader)) return Leak{number, reader, {}};
+      if (const auto inside = links.inside.find(graph.tensor(id).name); inside != links.inside.end())
+        return Leak{number, inside->second.owner, inside->second.reader};
     }
   }
   return std::nullopt;

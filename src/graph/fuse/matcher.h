@@ -22,6 +22,13 @@ struct Links {
   std::vector<std::vector<std::size_t>> readers;  // by tensor: nodes
   std::vector<bool> constant;                     // by tensor: a weight that is not overridable, or computed from such alone
   std::vector<bool> kept;                         // by tensor: an output of the graph, or read inside a body
+  std::vector<bool> output;                       // by tensor: an output of the graph
+  // By name of a tensor that bodies read: the node with the body, and who reads it there: "'tanh' in then_branch".
+  struct Inside {
+    std::size_t owner = 0;
+    std::string reader;
+  };
+  std::map<std::string, Inside, std::less<>> inside;
   explicit Links(const Graph& graph, Shapes shapes = Shapes::computed);
 };
 
@@ -29,6 +36,7 @@ struct Links {
 struct Leak {
   std::size_t node = 0;
   std::optional<std::size_t> reader;  // empty: it is an output of the graph
+  std::string inside;                 // of a reader in a body: who it is, "'tanh' in then_branch"; `reader` has the body
 };
 // The first of `nodes` but `last` that has one.
 std::optional<Leak> find_leak(const Graph& graph, const Links& links, const std::set<std::size_t>& nodes, std::size_t last);
@@ -39,11 +47,12 @@ std::optional<Match> match_pattern(const Graph& graph, const Links& links, const
 
 // What keeps nodes from fitting a pattern.
 struct Deviation {
-  std::string reason;                   // node_between, operand_not_constant
+  std::string reason;                   // node_between, operand_not_constant, operator_not_covered
   std::optional<std::size_t> producer;  // of the operand that does not fit
   std::size_t consumer = 0;
   std::optional<std::size_t> cause;  // the node in between
   TensorId operand;                  // that does not fit
+  std::vector<std::string> wanted;   // operators that the pattern has there
 };
 struct LooseMatch {
   Match steps;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/strings.h"
 #include "graph/fuse/conditions.h"
+#include "graph/fuse/kept_nodes.h"
 #include "graph/fuse/matcher.h"
 
 namespace aaco::graph {
@@ -36,15 +38,36 @@ class Finder {
     miss.copied = is_shared(pattern, match, miss.first);
     if (match.deviation) {
       // An operand that is not constant is this very deviation.
-      const auto besides = first_unmet_operand(graph_, links_, pattern, match.steps);
-      if (besides && besides->reason != "operand_not_constant") return std::nullopt;
+      Match others = match.steps;  // what a step requires of its operands says nothing about another operator in its place
+      if (!match.deviation->wanted.empty())
+        std::erase_if(others, [&](const auto& one) { return one.second == match.deviation->consumer; });
+      const auto besides = first_unmet_operand(graph_, links_, pattern, others);
+      if (besides && besides->is_known && besides->reason != "operand_not_constant") return std::nullopt;
       deviation(*match.deviation, nodes, miss);
       return miss;
     }
     const auto besides = first_unmet(graph_, links_, pattern, match.steps, anchor);
-    if (leak(pattern, match, nodes, anchor, miss)) return besides ? std::nullopt : std::optional(std::move(miss));
-    if (besides) place(pattern, match, *besides, nodes, anchor, miss);
+    if (leak(pattern, match, nodes, anchor, miss))
+      return (besides && besides->is_known) || !pattern.lacks.empty() ? std::nullopt : std::optional(std::move(miss));
+    if (besides) {
+      place(pattern, match, *besides, nodes, anchor, miss);
+    } else if (!pattern.lacks.empty()) {
+      miss.reason = "operator_not_covered";
+      miss.condition = "the pattern requires " + pattern.lacks;
+    } else if (pattern.inner && is_output(anchor)) {
+      miss.reason = "graph_output";
+      miss.condition = "the result of " + quoted_name(graph_, anchor) +
+                       ", the last of the pattern, is an output of the graph; the pattern requires that a node reads it";
+    } else if (!pattern.further.empty()) {
+      miss.reason = "not_checked";
+      miss.condition = pattern.further;
+    }
     return miss;
+  }
+
+  [[nodiscard]] bool is_output(std::size_t node) const {
+    const auto& made = graph_.nodes[node].outputs;
+    return std::any_of(made.begin(), made.end(), [&](TensorId id) { return id.valid() && links_.output[index_of(id)]; });
   }
 
   static bool is_shared(const FusionPattern& pattern, const LooseMatch& match, std::size_t node) {
@@ -60,6 +83,11 @@ class Finder {
              std::size_t anchor, NearMiss& miss) const {
     miss.reason = unmet.reason;
     miss.condition = unmet.condition;
+    if (unmet.other) {
+      miss.first = *unmet.other;
+      miss.second = unmet.node;
+      return;
+    }
     if (unmet.node == anchor) return;
     const std::size_t before = feeder_in(nodes, unmet.node);
     const bool behind = before == unmet.node || is_shared(pattern, match, before);
@@ -98,6 +126,13 @@ class Finder {
     miss.first = found.producer.value_or(found.consumer);
     miss.cause = found.cause;
     miss.reason = found.reason;
+    if (!found.wanted.empty()) {
+      miss.first = last_before(nodes, found.consumer);
+      if (miss.first == found.consumer) miss.second = reader_in(nodes, found.consumer);
+      miss.condition = quoted_name(graph_, found.consumer) + " is " + graph_.nodes[found.consumer].qualified_type() +
+                       "; the pattern requires " + core::join(found.wanted, " or ");
+      return;
+    }
     if (!found.cause) {
       miss.first = last_before(nodes, found.consumer);
       if (miss.first == found.consumer) miss.second = reader_in(nodes, found.consumer);
@@ -134,7 +169,9 @@ class Finder {
     miss.cause = found->reader;
     miss.reason = found->reader ? "several_consumers" : "graph_output";
     miss.condition = "the result of " + quoted_name(graph_, found->node) + " is " +
-                     (found->reader ? "also read by " + quoted_name(graph_, *found->reader) : "an output of the graph");
+                     (!found->reader          ? "an output of the graph"
+                      : found->inside.empty() ? "also read by " + quoted_name(graph_, *found->reader)
+                                              : "also read by " + found->inside + " of " + quoted_name(graph_, *found->reader));
     return true;
   }
 
@@ -147,7 +184,9 @@ class Finder {
 }  // namespace
 
 std::vector<NearMiss> near_misses(const Graph& graph, const FusionRules& rules, const FusionSlack& slack) {
-  return Finder(graph, rules, slack).run();
+  auto found = Finder(graph, rules, slack).run();
+  for (NearMiss& kept : kept_nodes(graph, Links(graph), rules.eliminations)) found.push_back(std::move(kept));
+  return found;
 }
 
 }  // namespace aaco::graph

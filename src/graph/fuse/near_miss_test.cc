@@ -172,10 +172,15 @@ TEST(NearMiss, OperandsOfAnotherShape) {
                                 "      - {id: neg, op: [Neg], from: [sum]}\n"),
                        kSlack);
   };
+  EXPECT_EQ(found("same_as: 1")[0].reason, "not_checked") << "one size is open";
+  for (const TensorId operand : {x, q}) graph.tensor(operand).shape = Shape{2, 4, 16};
   EXPECT_EQ(found("same_as: 1")[0].reason, "");
+  for (const TensorId operand : {x, q}) graph.tensor(operand).shape = Shape{"batch", 4, 16};
   EXPECT_THAT(found("per_channel: true")[0].condition, HasSubstr("[batch, 4, 16]; the pattern requires [C, 1, 1]"));
   graph.tensor(x).shape = Shape{"other", 4, 16};
   EXPECT_EQ(found("same_as: 1")[0].reason, "shape_not_covered");
+  graph.tensor(q).shape.reset();
+  EXPECT_EQ(found("same_as: 1")[0].reason, "shape_unknown");
   graph.tensor(x).shape = Shape{8, 1, 1};
   EXPECT_EQ(found("per_channel: true")[0].reason, "");
   graph.tensor(x).shape = Shape{1, 1, 1, 1};
@@ -251,6 +256,95 @@ TEST(NearMiss, ASharedNodeMayHaveFurtherReaders) {
   EXPECT_EQ(found[0].reason, "");
   EXPECT_TRUE(found[0].copied);
 }
+TEST(NearMiss, WhatCannotBeCheckedIsSaid) {
+  Chain chain({});
+  const std::string rank = "    ranks: [{step: gemm, operand: 0, in: [2]}]\n";
+  EXPECT_EQ(reason_of(chain.graph, rank), "");
+  chain.graph.tensor(chain.graph.inputs[0]).shape.reset();
+  EXPECT_EQ(reason_of(chain.graph, rank), "shape_unknown");
+  EXPECT_EQ(reason_of(chain.graph, "    ranks: [{step: gemm, operand: 0, one_element: true}]\n"), "shape_unknown");
+  EXPECT_EQ(reason_of(chain.graph, rank + "    values: [{step: gemm, operand: 0}]\n"), "operand_not_constant")
+      << "what is known not to be met comes first";
+  EXPECT_EQ(reason_of(chain.graph, "    values: [{step: gemm, operand: 1, in: [1]}]\n"), "not_checked")
+      << "no data of the weight";
+  chain.graph.tensor(chain.graph.outputs[0]).type = ElementType::unknown;
+  EXPECT_EQ(reason_of(chain.graph, "    types: [float32]\n"), "not_checked");
+  chain.graph.outputs.push_back(chain.made);
+  EXPECT_EQ(reason_of(chain.graph, rank), "graph_output");
+}
+TEST(NearMiss, AnOperatorThatOneMayExpectInThePattern) {
+  const auto rules = rules_of(
+      "  - name: gemm_act\n    steps:\n      - {id: gemm, op: [Gemm], from: [\"*\", const]}\n"
+      "      - {id: act, op: [Tanh], near: [Relu], from: [gemm]}\n");
+  const auto found = near_misses(Chain({}).graph, rules, kSlack);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "operator_not_covered");
+  EXPECT_EQ(found[0].first, 0U);
+  EXPECT_EQ(found[0].second, 1U);
+  EXPECT_EQ(found[0].condition, "'Relu' is Relu; the pattern requires Tanh");
+  EXPECT_THAT(near_misses(Chain({}, false).graph, rules, kSlack), SizeIs(0)) << "two deviations";
+  FusionRules strict = rules;
+  strict.patterns[0].values.push_back({.step = "act", .operand = 0, .values = {0.5}});
+  EXPECT_EQ(near_misses(Chain({}).graph, strict, kSlack)[0].reason, "operator_not_covered")
+      << "conditions of the step do not count";
+}
+TEST(NearMiss, AResultThatMustNotBeAnOutput) {
+  Chain chain({});
+  EXPECT_EQ(reason_of(chain.graph, "    inner: true\n"), "graph_output");
+  chain.graph.outputs = {chain.node("Neg", {chain.graph.outputs[0]})};
+  EXPECT_EQ(reason_of(chain.graph, "    inner: true\n"), "");
+}
+TEST(NearMiss, StepsThatTheCompilerNeverFuses) {
+  const auto found = near_misses(Chain({}).graph, near_rules("    lacks: Tanh in place of Relu\n"), kSlack);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "operator_not_covered");
+  EXPECT_THAT(found[0].condition, HasSubstr("Tanh in place of Relu"));
+}
+TEST(NearMiss, FurtherConditionsAreNotChecked) {
+  const auto found = near_misses(Chain({}).graph, near_rules("    further: a block of some form\n"), kSlack);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "not_checked");
+  EXPECT_EQ(found[0].condition, "a block of some form");
+}
+TEST(NearMiss, AReaderInABodyIsAConsumer) {
+  Chain chain({});
+  Graph branch;
+  const TensorId outer = branch.add_tensor({"Gemm", ElementType::float32, Shape{4, 4}}),
+                 inner = branch.add_tensor({"inner", ElementType::float32, Shape{4, 4}});
+  branch.captured = {outer};
+  branch.outputs = {inner};
+  branch.nodes = {{"then.tanh", "Tanh", "", {outer}, {inner}, {}}};
+  chain.graph.subgraphs = {branch};
+  chain.graph.outputs.push_back(chain.node("If", {chain.graph.inputs[0]}));
+  chain.graph.nodes.back().attributes = {{"then_branch", std::vector<SubgraphId>{SubgraphId(0)}}};
+  const auto found = near_misses(chain.graph, near_rules(""), kSlack);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "several_consumers");
+  EXPECT_EQ(found[0].cause, 2U);
+  EXPECT_THAT(found[0].condition, HasSubstr("also read by 'then.tanh' in then_branch of 'If'"));
+}
+TEST(NearMiss, AxesAsAnOperand) {
+  Chain chain({});
+  const std::string last = "    values: [{step: act, attribute: axes, last_axis: true}]\n";
+  const TensorId axes = chain.graph.add_tensor({"axes", ElementType::int64, Shape{1}});
+  chain.graph.nodes[1].inputs.push_back(axes);
+  EXPECT_EQ(reason_of(chain.graph, last), "operand_not_constant");
+  for (const std::int64_t axis : {-1, 0}) {
+    std::vector<std::byte> bytes(sizeof axis);
+    std::memcpy(bytes.data(), &axis, sizeof axis);
+    chain.graph.initializers = {chain.graph.initializers.front(), {axes, {bytes, std::nullopt}}};
+    EXPECT_EQ(reason_of(chain.graph, last), axis == -1 ? "" : "attribute_not_covered");
+  }
+}
+TEST(NearMiss, AttributesComeBeforeShapes) {
+  Chain chain({});
+  chain.graph.nodes[1].attributes = {{"axes", std::vector<std::int64_t>{0}}};
+  EXPECT_EQ(reason_of(chain.graph,
+                      "    ranks: [{step: gemm, operand: 0, in: [3]}]\n"
+                      "    values: [{step: act, attribute: axes, last_axis: true}]\n"),
+            "attribute_not_covered");
+}
+
 TEST(NearMissNothing, BetweenTheNodesOfAStrictPattern) {
   EXPECT_THAT(near_misses(Chain({"Cast"}).graph, near_rules("    strict: true\n"), kSlack), SizeIs(0));
   EXPECT_EQ(near_misses(Chain({"Neg"}).graph, near_rules("    between: [Neg]\n"), kSlack)[0].reason, "node_between");

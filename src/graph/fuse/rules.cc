@@ -20,12 +20,15 @@ core::Result<OperatorClass> class_from(const YamlNode& node) {
 }
 
 core::Result<FusionStep> read_step(const YamlNode& node, const std::set<std::string>& known) {
-  AACO_TRY(node.only_keys({"id", "op", "from", "optional", "shared"}));
+  AACO_TRY(node.only_keys({"id", "op", "near", "from", "optional", "shared"}));
   FusionStep step;
   AACO_ASSIGN(step.id, node.require_string("id"));
   AACO_ASSIGN(const YamlNode* ops, node.require("op"));
   AACO_ASSIGN(step.ops, ops->as_strings());
   if (step.ops.empty()) return ops->error("a step requires an operator");
+  if (const YamlNode* near = node.find("near")) {
+    AACO_ASSIGN(step.near, near->as_strings());
+  }
   AACO_ASSIGN(const auto optional, node.optional_bool("optional"));
   step.optional = optional.value_or(false);
   AACO_ASSIGN(const auto shared, node.optional_bool("shared"));
@@ -129,8 +132,9 @@ core::Status read_operand_condition(const YamlNode& node, ValueCondition& condit
 }
 
 core::Result<ValueCondition> read_value(const YamlNode& node, const std::set<std::string>& known) {
-  AACO_TRY(node.only_keys({"step", "operand", "attribute", "in", "last_axis", "matrix_swap", "spatial_pads", "absent", "types",
-                           "made_by", "through", "reason", "inputs", "outputs", "not_all"}));
+  AACO_TRY(
+      node.only_keys({"step", "operand", "attribute", "in", "last_axis", "matrix_swap", "spatial_pads", "absent", "types",
+                      "made_by", "through", "reason", "inputs", "outputs", "not_all", "lowest", "quantised_bias", "same_as"}));
   ValueCondition condition;
   AACO_ASSIGN(condition.step, step_of(node, known));
   AACO_ASSIGN(const auto operand, node.optional_i64("operand"));
@@ -144,11 +148,21 @@ core::Result<ValueCondition> read_value(const YamlNode& node, const std::set<std
   if (operand) condition.operand = static_cast<std::size_t>(*operand);
   condition.attribute = attribute.value_or("");
   for (const auto& [key, flag] : {std::pair("last_axis", &condition.last_axis), std::pair("matrix_swap", &condition.matrix_swap),
-                                  std::pair("spatial_pads", &condition.spatial_pads)}) {
+                                  std::pair("spatial_pads", &condition.spatial_pads), std::pair("lowest", &condition.lowest),
+                                  std::pair("quantised_bias", &condition.quantised_bias)}) {
     AACO_ASSIGN(const auto given, node.optional_bool(key));
     *flag = given.value_or(false);
   }
   AACO_TRY(read_operand_condition(node, condition));
+  if (const YamlNode* other = node.find("same_as")) {
+    if (other->items().size() != 2) return other->error("expected a step and the number of its operand, such as [x, 1]");
+    AACO_ASSIGN(const std::string step, other->items()[0].as_string());
+    AACO_ASSIGN(const std::int64_t place, other->items()[1].as_i64());
+    if (!known.contains(step) || place < 0) return other->error("expected a step and the number of its operand, such as [x, 1]");
+    condition.same_as = {step, static_cast<std::size_t>(place)};
+  }
+  if (!condition.operand && (condition.same_as || condition.lowest || condition.quantised_bias))
+    return node.error("'same_as', 'lowest' and 'quantised_bias' require 'operand'");
   if (const YamlNode* in = node.find("in"))
     for (const YamlNode& item : in->items()) {
       if (const auto number = item.as_f64())
@@ -171,6 +185,12 @@ core::Status read_conditions(const YamlNode& node, const std::set<std::string>& 
   }
   AACO_ASSIGN(const auto strict, node.optional_bool("strict"));
   pattern.strict = strict.value_or(false);
+  AACO_ASSIGN(const auto inner, node.optional_bool("inner"));
+  pattern.inner = inner.value_or(false);
+  AACO_ASSIGN(const auto lacks, node.optional_string("lacks"));
+  pattern.lacks = lacks.value_or("");
+  AACO_ASSIGN(const auto further, node.optional_string("further"));
+  pattern.further = further.value_or("");
   if (const YamlNode* between = node.find("between")) {
     AACO_ASSIGN(const auto operators, between->as_strings());
     pattern.between.insert(operators.begin(), operators.end());
@@ -190,7 +210,8 @@ core::Status read_conditions(const YamlNode& node, const std::set<std::string>& 
 }
 
 core::Result<FusionPattern> read_pattern(const YamlNode& node) {
-  AACO_TRY(node.only_keys({"name", "steps", "level", "types", "opsets", "ranks", "values", "strict", "between"}));
+  AACO_TRY(node.only_keys(
+      {"name", "steps", "level", "types", "opsets", "ranks", "values", "strict", "between", "inner", "lacks", "further"}));
   FusionPattern pattern;
   AACO_ASSIGN(pattern.name, node.require_string("name"));
   AACO_ASSIGN(const YamlNode* steps, node.require("steps"));
@@ -205,17 +226,55 @@ core::Result<FusionPattern> read_pattern(const YamlNode& node) {
   return pattern;
 }
 
-// A rule about one node: a pattern of one step called "node".
-core::Result<FusionPattern> read_node_rule(const YamlNode& node) {
-  AACO_TRY(node.only_keys({"op", "types", "ranks", "values", "opsets"}));
+// A pattern of one step called "node".
+core::Result<FusionPattern> read_one_node(const YamlNode& node) {
   FusionPattern pattern;
   FusionStep step;
   step.id = "node";
-  AACO_ASSIGN(const YamlNode* ops, node.require("op"));
-  AACO_ASSIGN(step.ops, ops->as_strings());
+  if (const YamlNode* ops = node.find("op")) {
+    AACO_ASSIGN(step.ops, ops->as_strings());
+  }
   pattern.steps.push_back(std::move(step));
   AACO_TRY(read_conditions(node, {"node"}, pattern));
   return pattern;
+}
+
+core::Result<FusionPattern> read_node_rule(const YamlNode& node) {
+  AACO_TRY(node.only_keys({"op", "types", "ranks", "values", "opsets"}));
+  AACO_TRY(node.require("op"));
+  return read_one_node(node);
+}
+
+core::Result<Expected> read_expected(const YamlNode& node) {
+  static constexpr std::string_view kNames[] = {"always",    "same_type",   "round_trip", "neutral",       "whole",
+                                                "unchanged", "one_operand", "constants",  "computed_shape"};
+  AACO_ASSIGN(const std::string name, node.require_string("expected"));
+  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames)) return node.error("unknown value '" + name + "' of 'expected'", "see docs/formats/fusion.md");
+  return static_cast<Expected>(found - std::begin(kNames));
+}
+
+core::Result<Elimination> read_elimination(const YamlNode& node) {
+  AACO_TRY(node.only_keys(
+      {"name", "op", "level", "expected", "types", "ranks", "values", "inner", "lacks", "unread", "undetermined", "except"}));
+  Elimination out;
+  AACO_ASSIGN(out.pattern, read_one_node(node));
+  AACO_ASSIGN(out.pattern.name, node.require_string("name"));
+  AACO_ASSIGN(out.expected, read_expected(node));
+  if (out.pattern.steps[0].ops.empty() && out.expected != Expected::constants)
+    return node.error("an elimination without 'op' is one of constants");
+  if (const YamlNode* unread = node.find("unread"))
+    for (const YamlNode& item : unread->items()) {
+      AACO_ASSIGN(const std::int64_t place, item.as_i64());
+      if (place < 0) return item.error("a result's number must be at least 0");
+      out.unread.push_back(place);
+    }
+  for (const auto& [key, list] : {std::pair("undetermined", &out.undetermined), std::pair("except", &out.except)})
+    if (const YamlNode* given = node.find(key)) {
+      AACO_ASSIGN(const auto names, given->as_strings());
+      list->insert(names.begin(), names.end());
+    }
+  return out;
 }
 
 }  // namespace
@@ -231,7 +290,7 @@ core::Result<NodeRules> read_node_rules(const YamlNode& list) {
 
 core::Result<FusionRules> load_fusion_rules(const std::string& path) {
   AACO_ASSIGN(const YamlNode root, YamlNode::load(path));
-  AACO_TRY(root.only_keys({"schema_version", "backend", "source", "pointwise", "epilogues", "patterns"}));
+  AACO_TRY(root.only_keys({"schema_version", "backend", "source", "pointwise", "epilogues", "patterns", "eliminations"}));
   AACO_ASSIGN(const auto version, root.require_i64("schema_version"));
   if (version != 1) return root.error("unsupported schema_version " + std::to_string(version), "use a newer version of AACO");
   FusionRules rules;
@@ -248,6 +307,11 @@ core::Result<FusionRules> load_fusion_rules(const std::string& path) {
     for (const YamlNode& item : patterns->items()) {
       AACO_ASSIGN(FusionPattern pattern, read_pattern(item));
       rules.patterns.push_back(std::move(pattern));
+    }
+  if (const YamlNode* eliminations = root.find("eliminations"))
+    for (const YamlNode& item : eliminations->items()) {
+      AACO_ASSIGN(Elimination elimination, read_elimination(item));
+      rules.eliminations.push_back(std::move(elimination));
     }
   return rules;
 }

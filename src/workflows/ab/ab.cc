@@ -152,7 +152,7 @@ core::Status check(const AbRequest& request) {
                     request.duration / *request.block, core::format_duration(static_cast<double>(request.duration.count()))),
         "use a longer --duration, or a --block of at most " +
             core::format_duration(static_cast<double>(longest_block(request).count())));
-  return {};
+  return check_detectable(request);
 }
 
 // The rounds until something ends them. An error only where the first round already fails, or too many after it.

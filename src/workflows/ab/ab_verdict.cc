@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analytics/side_verdict.h"
+#include "core/numbers.h"
 
 namespace aaco::workflows {
 namespace {
@@ -30,7 +31,16 @@ std::vector<hardware::Difference> ab_differences(std::vector<hardware::Fact> a, 
 }
 
 AbRule rule_of(const AbRequest& request, const std::array<double, 2>& items) {
-  return {request.threshold_ratio, request.level, request.power, request.detectable_ratio, request.duration, items};
+  const double detectable = request.detectable_ratio.value_or(request.threshold_ratio + kDetectableBeyond);
+  return {request.threshold_ratio, request.level, request.power, detectable, request.duration, items};
+}
+
+core::Status check_detectable(const AbRequest& request) {
+  if (!request.detectable_ratio || *request.detectable_ratio > request.threshold_ratio) return {};
+  return core::fail(core::ErrorCode::invalid_argument,
+                    fmt::format("--detectable {} is not above --threshold {}: changes within the threshold are never decided",
+                                core::format_percent(*request.detectable_ratio), core::format_percent(request.threshold_ratio)),
+                    "lower --threshold, or omit --detectable (3 % above the threshold)");
 }
 
 void fill_verdict(const std::vector<AbRoundBlocks>& rounds, const AbRule& rule, AbOutcome& outcome) {

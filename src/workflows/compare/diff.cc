@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analytics/recorded_time.h"
 #include "analytics/side_verdict.h"
 #include "core/clock.h"
 #include "core/files.h"
@@ -9,6 +10,7 @@
 #include "workflows/compare/kernel_cause.h"
 #include "workflows/compare/llm_cause.h"
 #include "workflows/compare/rank_pair.h"
+#include "workflows/compare/record_account.h"
 #include "workflows/compare/side_facts.h"
 #include "workflows/diff_json.h"
 #include "workflows/recorded_run.h"
@@ -146,13 +148,32 @@ core::Status find_reasons(const ComparedSide& judged_a, const ComparedSide& b, c
   return compare_idle(a, b, request, services, outcome);
 }
 
+// Adds to recordings their run time without waits for a CPU, where the scheduler's events tell it.
+core::Result<ComparedSide> with_own_times(ComparedSide side) {
+  for (ComparedSession& session : side.sessions) {
+    if (!session.no_run_time.empty()) continue;
+    AACO_ASSIGN(const auto account, record_own_account(session));
+    if (account) session.metrics.push_back({std::string(analytics::regression::kRecordedOwn), account->wall_ns, "ns", {}, {}});
+  }
+  return side;
+}
+
+bool all_recorded(const ComparedSide& side) {
+  return std::all_of(side.sessions.begin(), side.sessions.end(), [](const auto& one) { return one.kind == "record"; });
+}
+
 core::Status compare_numbers(const ComparedSide& a, const ComparedSide& b, const DiffRequest& request, const Services& services,
                              DiffOutcome& outcome) {
   AACO_ASSIGN(auto catalogue, analytics::metrics::MetricCatalogue::load(core::join_path(services.paths.share, "data/metrics")));
   const std::string causes = core::join_path(services.paths.share, "data/gaps/causes.yaml");
   AACO_ASSIGN(const auto book, analytics::gaps::CauseBook::load(causes));
   AACO_TRY(define_idle_metrics(book, catalogue));
-  AACO_ASSIGN(auto metrics, comparison_metrics(request.metrics, a, b, catalogue));
+  std::optional<ComparedSide> own_a, own_b;
+  if (all_recorded(a) && all_recorded(b)) {
+    AACO_ASSIGN(own_a, with_own_times(a));
+    AACO_ASSIGN(own_b, with_own_times(b));
+  }
+  AACO_ASSIGN(auto metrics, comparison_metrics(request.metrics, own_a ? *own_a : a, own_b ? *own_b : b, catalogue));
   pair_spans(a, b, metrics);
   const auto is_trace = [](const ComparedSession& one) { return one.kind == "import"; };
   const bool both_traced =

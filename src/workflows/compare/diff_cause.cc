@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "analytics/recorded_time.h"
 #include "core/numbers.h"
 #include "workflows/compare/diff_rootcause.h"
 #include "workflows/compare/record_cause.h"
@@ -13,6 +14,8 @@
 
 namespace aaco::workflows {
 namespace {
+
+static_assert(kRunTime == analytics::regression::kRecordedTime);
 
 constexpr double kCancelled = 0.05;  // of what the parts move in all: below, they cancel and none is the cause
 
@@ -93,6 +96,11 @@ core::Result<std::optional<SuspectedCause>> suspect_cause(const ComparedSide& a,
     if (decided.verdict == stats::Verdict::regression)
       return std::optional(SuspectedCause{
           "what took the time is not recorded", "record both sides with 'aaco record --ebpf' and compare again", {}});
+  }
+  if ((decided.id == analytics::regression::kRecordedCpu || decided.id == analytics::regression::kRecordedOwn) &&
+      decided.verdict != stats::Verdict::inconclusive && decided.verdict != stats::Verdict::equivalent) {
+    AACO_ASSIGN(auto of_program, cause_of_own_times(a, b, decided, differences));
+    if (of_program) return of_program;
   }
   const bool changed = decided.verdict == stats::Verdict::regression || decided.verdict == stats::Verdict::improvement;
   if (!changed || !decided.delta_ratio) return std::optional<SuspectedCause>();

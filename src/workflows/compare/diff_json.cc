@@ -66,7 +66,9 @@ Json to_json(const MetricResult& metric) {
       .set_if("candidate", metric.candidate)
       .set_if("delta_ratio", metric.delta_ratio);
   if (metric.interval) out.set("interval", interval_json(*metric.interval));
-  out.set_if("smallest_detectable_ratio", metric.smallest_detectable_ratio);
+  if (metric.detectable)
+    out.set("smallest_detectable_ratio", metric.detectable->increase_ratio)
+        .set("smallest_detectable_decrease_ratio", metric.detectable->decrease_ratio);
   if (metric.method != analytics::regression::Method::none)
     out.set("confidence", confidence_of(metric))
         .set("between_sessions_known", metric.between_sessions_known)

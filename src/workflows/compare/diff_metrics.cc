@@ -7,6 +7,7 @@
 
 #include "analytics/gap_causes.h"
 #include "analytics/latency.h"
+#include "analytics/recorded_time.h"
 #include "core/strings.h"
 #include "workflows/recorded_run.h"
 
@@ -61,7 +62,7 @@ constexpr std::string_view kTail = "latency.p99_ns";
 constexpr std::size_t kFewestForTail = 299;
 
 // What is looked at where nothing is named, as far as both sides have it; the first that can decide does.
-constexpr std::array<std::string_view, 17> kUsual = {"latency.p50_ns",
+constexpr std::array<std::string_view, 18> kUsual = {"latency.p50_ns",
                                                      kSpan,
                                                      "gpu.kernel_sum_ns",
                                                      "latency.p90_ns",
@@ -74,6 +75,7 @@ constexpr std::array<std::string_view, 17> kUsual = {"latency.p50_ns",
                                                      "gpu.kernel_count",
                                                      "cpu.cores_used",
                                                      kRunTime,
+                                                     analytics::regression::kRecordedOwn,
                                                      kCpuTime,
                                                      "memory.rss_peak_bytes",
                                                      "energy.cpu_per_iteration_joules",

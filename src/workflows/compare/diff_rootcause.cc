@@ -17,6 +17,7 @@
 #include "workflows/compare/host_activity.h"
 #include "workflows/explain/awaited_thread.h"
 #include "workflows/explain/insight.h"
+#include "workflows/explain/sleep_call.h"
 #include "workflows/node_pairs.h"
 
 namespace aaco::workflows {
@@ -80,6 +81,7 @@ std::string likeliest(const std::vector<analytics::rootcause::Cause>& causes) {
   return text;
 }
 
+constexpr std::string_view kMedianCall = "a median call";
 // `weight`: what a cause's number is.
 std::string sentence(const analytics::rootcause::Decomposition& difference,
                      const std::vector<analytics::rootcause::Cause>& causes, std::string_view weight, std::string_view what) {
@@ -107,7 +109,12 @@ std::string sentence(const analytics::rootcause::Decomposition& difference,
                         *difference.profile_scale);
   const double unexplained = difference.unexplained_ns / difference.delta_ns;
   constexpr double kRounding = 5e-5;  // prints as zero
-  return text + fmt::format("; {} unexplained", core::format_percent(std::abs(unexplained) < kRounding ? 0 : unexplained));
+  text += fmt::format("; {} unexplained", core::format_percent(std::abs(unexplained) < kRounding ? 0 : unexplained));
+  constexpr double kWorthSaying = 0.1;
+  const bool unwatched = difference.candidate_account && !difference.candidate_account->wait_ns;
+  if (what == kMedianCall && unwatched && unexplained >= kWorthSaying)
+    text += " (waits and sleep of single calls: record both sides with --ebpf)";
+  return text;
 }
 
 // What to do about sleep whose cause the scheduler's events tell; empty where they do not.
@@ -142,6 +149,7 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
                        difference.profiled ? "" : " --profile", watched ? "" : " --ebpf");
   }
   if (cause.id == "stopped") return "find what stops the process: job control (SIGSTOP, Ctrl-Z), a debugger, a batch system";
+  if (cause.id == "traced") return "measure without the tracer (strace, gdb), or trace both sides";
   if (cause.id == "frozen")
     return "find what freezes the control group: 'docker pause', 'systemctl freeze', a batch system (cgroup.freeze, "
            "freezer.state)";
@@ -163,10 +171,22 @@ std::string advice(const Judges& judges, const analytics::rootcause::Decompositi
   return "revert the change (" + cause.title + "), or approve it as the new baseline";
 }
 
+// The remedy of the cause for which launched work was held back longer; of the largest that has one.
+std::string held_advice(const analytics::rootcause::Decomposition& difference, const analytics::gaps::CauseBook& causes) {
+  constexpr std::string_view kIdle = "idle:";
+  for (const auto& part : difference.parts) {
+    if (part.ns <= 0 || !part.id.starts_with(kIdle)) continue;
+    const auto found = causes.find(std::string_view(part.id).substr(kIdle.size()));
+    if (found && is_held_back(causes.at(*found))) return causes.at(*found).remedy;
+  }
+  return "find what the held-back work waits for: trace all devices and processes that share its events";
+}
+
 // What helps a trace against what the classes of bottlenecks say to runs in other words.
 std::string trace_advice(const Judges& judges, const analytics::rootcause::Decomposition& difference,
                          const analytics::rootcause::Cause& cause, const analytics::gaps::CauseBook& causes) {
   if (const auto activity = causes.find(cause.id); activity && difference.delta_ns > 0) return causes.at(*activity).remedy;
+  if (cause.id == "dependency_bound" && difference.delta_ns > 0) return held_advice(difference, causes);
   static const std::map<std::string, std::string, std::less<>> kOfTraces = {
       {"host_waiting",
        "keep the device busy: check what the host does in the gaps ('aaco report' of the slower trace ranks the actions)"},
@@ -185,8 +205,11 @@ analytics::rootcause::TraceSide trace_side(const ComparedSession& session, bool 
                                            const analytics::gaps::CauseBook& causes) {
   const TraceWork& work = *session.work;
   analytics::rootcause::TraceSide side;
-  for (const auto& cause : causes.causes())
+  for (const auto& cause : causes.causes()) {
     if (is_activity(cause)) side.activities[cause.id] = cause.title;
+    if (is_held_back(cause)) side.held[cause.id] = cause.title;
+  }
+  side.held["dependency"] = "launched work held back on the device";  // gaps of imports that name no cause
   for (const auto& metric : session.metrics)
     if (metric.id == "gpu.clock_mean_hz" && !side.clock_hz) side.clock_hz = metric.value;
   const double windows = work.time.window_count;
@@ -236,6 +259,20 @@ core::Status name_awaited_thread(const std::string& slower, analytics::rootcause
     AACO_ASSIGN(const auto thread, awaited_thread(slower));
     if (thread) part.evidence = *thread + "; " + part.evidence;
   }
+  return {};
+}
+
+// Adds to the parts of the caller's own sleep the system call, by the events of the slower run: "caller asleep: I/O (fdatasync)".
+core::Status name_sleep_calls(const std::string& slower, analytics::rootcause::Decomposition& difference) {
+  constexpr double kNamed = 0.1;  // of the difference
+  constexpr std::string_view kAsleep = "host_waiting:";
+  const auto is_large = [&](const auto& part) { return part.id.starts_with(kAsleep) && part.ns / difference.delta_ns >= kNamed; };
+  if (std::none_of(difference.parts.begin(), difference.parts.end(), is_large)) return {};
+  AACO_ASSIGN(const auto calls, sleep_calls(slower));
+  for (auto& part : difference.parts)
+    if (const auto call = calls.find(part.id.substr(std::min(part.id.size(), kAsleep.size())));
+        is_large(part) && call != calls.end())
+      part.title += " (" + call->second + ")";
   return {};
 }
 
@@ -310,7 +347,9 @@ core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a,
   // The mean may have moved the other way than the metric that was judged: then its parts are not the cause.
   if (!difference || difference->delta_ns == 0 || (difference->delta_ns > 0) != (decided.verdict == stats::Verdict::regression))
     return std::optional<SuspectedCause>();
-  AACO_TRY(name_awaited_thread(difference->delta_ns > 0 ? run_b->path : run_a->path, *difference));
+  const std::string& slower = difference->delta_ns > 0 ? run_b->path : run_a->path;
+  AACO_TRY(name_awaited_thread(slower, *difference));
+  AACO_TRY(name_sleep_calls(slower, *difference));
   const auto causes = find_causes(side_a, side_b, *difference, differences, judges.book, judges.cause ? &*judges.cause : nullptr);
   if (causes.empty()) return std::optional<SuspectedCause>();
   AACO_ASSIGN(const auto order, order_of_runs(run_a->path, run_b->path));
@@ -322,7 +361,7 @@ core::Result<std::optional<SuspectedCause>> cause_of_runs(const ComparedSide& a,
                     {"order", to_json(order)},
                     {"causes", to_json(causes)},
                     {"decomposition", to_json(*difference)}});
-  return std::optional(SuspectedCause{sentence(*difference, causes, kProbability, medians ? "a median call" : "a call"),
+  return std::optional(SuspectedCause{sentence(*difference, causes, kProbability, medians ? kMedianCall : "a call"),
                                       advice(judges, *difference, causes.front(), watched(side_a) && watched(side_b)),
                                       std::move(details)});
 }

@@ -62,7 +62,8 @@ core::Status check(const FoundSession& found) {
   const std::string& id = found.manifest.id.text;
   if (found.manifest.state == "incomplete")
     return core::fail(ErrorCode::invalid_input, "session " + id + " is incomplete and cannot be compared",
-                      core::exists(core::join_path(found.path, kLlmJournal)) ? "aaco llm --recover " + id : "run it again");
+                      core::exists(core::join_path(found.path, kLlmJournal)) ? "recover it with 'aaco llm --recover " + id + "'"
+                                                                             : "run it again");
   if (trace::is_summary_kind(found.manifest.kind))
     return core::fail(ErrorCode::invalid_input,
                       "session " + id + " is a summary of kind " + found.manifest.kind + " without measurements",

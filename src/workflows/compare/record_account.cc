@@ -1,13 +1,9 @@
 #include "workflows/compare/record_account.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "analytics/run_path.h"
-#include "core/numbers.h"
 #include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/recorded_run.h"
@@ -18,7 +14,6 @@ namespace {
 
 using analytics::scheduling::RunPath;
 
-constexpr double kMinPart = 0.005;         // of the difference; smaller parts stay in unexplained
 constexpr double kFewestThrottled = 0.01;  // of the time
 constexpr std::string_view kAsleep = "asleep:";
 
@@ -68,6 +63,19 @@ void add_running(double run_ns, const ComparedSession& session, RecordAccount& a
   account.parts["kernel"] += run_ns * kernel;
 }
 
+void add_sleeps(const RunPath::Totals& totals, RecordAccount& account) {
+  for (const auto& [why, part] : totals.asleep) {
+    const std::string id = std::string(kAsleep) + sleep_title(why.first, why.second);
+    account.parts[id] += part.ns;
+    RecordAccount::Sleep& sleep = account.sleeps[id];
+    sleep.calls[why.second] += part.ns;
+    const auto woken = totals.woken.find(why);
+    if (woken == totals.woken.end()) continue;
+    sleep.wakes += static_cast<double>(woken->second.count);
+    sleep.woken_ns += woken->second.ns;
+  }
+}
+
 // Telemetry counts faults per second; the mean over the run times its length is their number.
 core::Status add_counters(const ComparedSession& session, RecordAccount& account) {
   account.process_cpu_ns = metric(session, "process.cpu_time_ns").value_or(0);
@@ -108,8 +116,7 @@ core::Result<std::optional<RecordAccount>> record_account(const ComparedSession&
     }
     add_running(run_ns, session, account);
     add_wait(recorded.totals.runnable.ns, session, account);
-    for (const auto& [why, part] : recorded.totals.asleep)
-      account.parts[std::string(kAsleep) + std::string(sleep_title(why.first, why.second))] += part.ns;
+    add_sleeps(recorded.totals, account);
     return std::optional(std::move(account));
   }
   // One thread runs, waits or sleeps; the CPU time of several does not divide the run time.
@@ -124,6 +131,31 @@ core::Result<std::optional<RecordAccount>> record_account(const ComparedSession&
   return std::optional(std::move(account));
 }
 
+core::Result<std::optional<RecordAccount>> record_own_account(const ComparedSession& session) {
+  AACO_ASSIGN(auto account, record_account(session));
+  if (!account || !account->recorded) return std::optional<RecordAccount>();
+  for (const char* wait : {"run_queue_wait", "cpu_throttling"})
+    if (const auto part = account->parts.find(wait); part != account->parts.end()) {
+      account->wall_ns -= part->second;
+      account->parts.erase(part);
+    }
+  return account->wall_ns > 0 ? std::move(account) : std::optional<RecordAccount>();
+}
+
+core::Result<std::optional<RecordAccount>> record_cpu_account(const ComparedSession& session) {
+  const auto cpu = metric(session, "process.cpu_time_ns");
+  if (session.kind != "record" || session.path.empty() || !cpu || *cpu <= 0) return std::optional<RecordAccount>();
+  RecordAccount account;
+  account.recorded = true;
+  account.wall_ns = metric(session, kRunTime).value_or(*cpu);  // its faults are counted per second of the run
+  AACO_TRY(add_counters(session, account));
+  account.wall_ns = *cpu;
+  add_running(*cpu, session, account);
+  AACO_ASSIGN(const auto whole, record_account(session));
+  if (whole) account.traced_stops = whole->traced_stops;
+  return std::optional(std::move(account));
+}
+
 RecordAccount mean_account(const std::vector<RecordAccount>& accounts) {
   RecordAccount mean;
   mean.recorded = true;
@@ -134,70 +166,15 @@ RecordAccount mean_account(const std::vector<RecordAccount>& accounts) {
                         &RecordAccount::major_faults, &RecordAccount::memory_limit_hits, &RecordAccount::traced_stops})
       mean.*member += one.*member * share;
     for (const auto& [id, ns] : one.parts) mean.parts[id] += ns * share;
+    for (const auto& [id, sleep] : one.sleeps) {
+      RecordAccount::Sleep& all = mean.sleeps[id];
+      for (const auto& [call, ns] : sleep.calls) all.calls[call] += ns * share;
+      all.wakes += sleep.wakes * share;
+      all.woken_ns += sleep.woken_ns * share;
+    }
     for (const auto& [name, ns] : one.threads) mean.threads[name] += ns * share;
   }
   return mean;
-}
-
-namespace {
-
-constexpr double kUsualFaultNs = 10'000;  // of kernel time at most: more than that, and faults do not explain it
-constexpr double kManyFaults = 100;
-
-std::string title_of(std::string_view id, const RecordAccount& a, const RecordAccount& b, double ns) {
-  if (id == "computing") return "computing";
-  if (id == "run_queue_wait") return "waiting for a CPU";
-  if (id == "cpu_throttling") return "CPU quota throttling";
-  if (id == "kernel") {
-    const double faults = b.faults - a.faults;
-    const bool of_faults = std::abs(faults) >= kManyFaults && (faults > 0) == (ns > 0) && ns / faults <= kUsualFaultNs;
-    return of_faults ? "kernel time: page faults" : "kernel time: system calls";
-  }
-  return "asleep: " + std::string(id.substr(kAsleep.size()));
-}
-
-// "of it +2.10 s in python3 (a child process or thread)"
-std::string of_threads(const RecordAccount& a, const RecordAccount& b, double ns) {
-  std::string name;
-  double most = 0;
-  for (const auto& [thread, after] : b.threads) {
-    const auto before = a.threads.find(thread);
-    const double grown = after - (before != a.threads.end() ? before->second : 0);
-    if ((grown > 0) == (ns > 0) && std::abs(grown) > std::abs(most)) most = grown, name = thread;
-  }
-  constexpr double kNamed = 0.5;
-  return std::abs(most) >= kNamed * std::abs(ns) ? fmt::format(", most of it in {} (a child process or thread)", name)
-                                                 : std::string();
-}
-
-std::string evidence_of(std::string_view id, const RecordAccount& a, const RecordAccount& b, double before, double after) {
-  std::string text = fmt::format("{} instead of {} of the run", core::format_duration(after), core::format_duration(before));
-  if (id == "computing") return text + of_threads(a, b, after - before);
-  if (id == "kernel")
-    return text + fmt::format(", {} page faults instead of {}; divided from user time as the CPU time of the whole program is",
-                              core::format_count(std::round(b.faults)), core::format_count(std::round(a.faults)));
-  return text;
-}
-
-}  // namespace
-
-analytics::rootcause::Decomposition decompose(const RecordAccount& a, const RecordAccount& b) {
-  analytics::rootcause::Decomposition out;
-  out.baseline_ns = a.wall_ns;
-  out.candidate_ns = b.wall_ns;
-  out.delta_ns = out.unexplained_ns = b.wall_ns - a.wall_ns;
-  std::map<std::string, std::pair<double, double>> parts;
-  for (const auto& [id, ns] : a.parts) parts[id].first = ns;
-  for (const auto& [id, ns] : b.parts) parts[id].second = ns;
-  for (const auto& [id, ns] : parts) {
-    const double grown = ns.second - ns.first;
-    if (std::abs(grown) <= kMinPart * std::abs(out.delta_ns)) continue;
-    out.parts.push_back({id, title_of(id, a, b, grown), grown, evidence_of(id, a, b, ns.first, ns.second)});
-    out.unexplained_ns -= grown;
-  }
-  const double sign = out.delta_ns < 0 ? -1 : 1;
-  std::stable_sort(out.parts.begin(), out.parts.end(), [&](const auto& x, const auto& y) { return sign * x.ns > sign * y.ns; });
-  return out;
 }
 
 }  // namespace aaco::workflows

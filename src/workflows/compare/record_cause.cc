@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "analytics/recorded_time.h"
 #include "core/numbers.h"
 #include "workflows/recorded_run.h"
 
@@ -60,15 +61,32 @@ void let_computing_lead(const RecordAccount& a, const RecordAccount& b, const De
   std::rotate(parts.begin(), lead, lead + 1);
 }
 
-std::vector<Cause> causes_of(const RecordAccount& a, const RecordAccount& b, const Decomposition& difference) {
-  std::vector<Cause> causes;
+// A tracer that only the slower side has, by its stops or by what /proc said of the processes.
+std::optional<Cause> tracer_of(const RecordAccount& a, const RecordAccount& b, const Decomposition& difference,
+                               const std::vector<hardware::Difference>& differences) {
+  constexpr std::string_view kNone = "none";
   if (const double stops = b.traced_stops - a.traced_stops; std::abs(stops) >= kTracedStops && stops * difference.delta_ns > 0)
-    causes.push_back({"traced",
-                      fmt::format("a tracer (strace, gdb) stopped it {} times instead of {}", core::format_count(b.traced_stops),
-                                  core::format_count(a.traced_stops)),
-                      1,
-                      1,
-                      {"stops of its threads by ptrace, by the scheduler's events"}});
+    return Cause{"traced",
+                 fmt::format("a tracer (strace, gdb) stopped it {} times instead of {}", core::format_count(b.traced_stops),
+                             core::format_count(a.traced_stops)),
+                 1,
+                 1,
+                 {"stops of its threads by ptrace, by the scheduler's events"}};
+  const auto fact =
+      std::find_if(differences.begin(), differences.end(), [](const auto& one) { return one.key == "process.tracer"; });
+  if (fact == differences.end() || (difference.delta_ns > 0 ? fact->a : fact->b) != kNone) return std::nullopt;
+  return Cause{
+      "traced",
+      fmt::format("a tracer ({}) on side {}", difference.delta_ns > 0 ? fact->b : fact->a, difference.delta_ns > 0 ? "B" : "A"),
+      1,
+      1,
+      {"TracerPid of its processes"}};
+}
+
+std::vector<Cause> causes_of(const RecordAccount& a, const RecordAccount& b, const Decomposition& difference,
+                             const std::vector<hardware::Difference>& differences) {
+  std::vector<Cause> causes;
+  if (auto tracer = tracer_of(a, b, difference, differences)) causes.push_back(*std::move(tracer));
   std::vector<Part> parts = difference.parts;
   let_computing_lead(a, b, difference, parts);
   const bool leads = !parts.empty() && parts.front().id != difference.parts.front().id;
@@ -91,14 +109,15 @@ std::string settings_of(const std::vector<hardware::Difference>& differences) {
   return text;
 }
 
-std::string sentence(const Decomposition& difference, const std::vector<Cause>& causes, const std::string& settings) {
+std::string sentence(const Decomposition& difference, const std::vector<Cause>& causes, const std::string& settings,
+                     std::string_view what) {
   std::string text;
   for (const Cause& cause : causes)
     text +=
         fmt::format("{}{}{}", text.empty() ? "" : ", and ", cause.title,
                     cause.id == "traced" ? "" : fmt::format(" ({} of the difference)", core::format_percent(cause.share_ratio)));
   if (causes.empty()) text = "no part explains much of the difference";
-  text += fmt::format(": the run takes {} {}", core::format_duration(std::abs(difference.delta_ns)),
+  text += fmt::format(": {} {} {}", what, core::format_duration(std::abs(difference.delta_ns)),
                       difference.delta_ns > 0 ? "longer" : "less");
   bool first = true;
   for (const Part& part : difference.parts) {
@@ -140,25 +159,48 @@ std::string advice(const Decomposition& difference, const std::vector<Cause>& ca
   return "compare the parts above; 'aaco report' of both sides shows what each thread did";
 }
 
-core::Result<std::optional<RecordAccount>> account_of(const ComparedSide& side) {
+// The mean of what `of_session` tells of each session; empty where it tells nothing of one.
+template <class OfSession>
+core::Result<std::optional<RecordAccount>> mean_of(const ComparedSide& side, OfSession&& of_session) {
   std::vector<RecordAccount> accounts;
   for (const ComparedSession& session : side.sessions) {
-    AACO_ASSIGN(auto account, record_account(session));
+    AACO_ASSIGN(auto account, of_session(session));
     if (!account) return std::optional<RecordAccount>();
     accounts.push_back(*std::move(account));
   }
   return accounts.empty() ? std::optional<RecordAccount>() : std::optional(mean_account(accounts));
 }
 
+core::Result<std::optional<RecordAccount>> account_of(const ComparedSide& side) { return mean_of(side, record_account); }
+
+}  // namespace
+
+namespace {
+SuspectedCause cause_of(const RecordAccount& a, const RecordAccount& b, const std::vector<hardware::Difference>& differences,
+                        std::string_view what) {
+  const Decomposition difference = decompose(a, b);
+  const auto causes = causes_of(a, b, difference, differences);
+  const std::string settings = settings_of(differences);
+  return {sentence(difference, causes, settings, what), advice(difference, causes, a.recorded && b.recorded, settings),
+          Json::object({{"of", "recordings"}, {"causes", to_json(causes)}, {"decomposition", to_json(difference)}})};
+}
 }  // namespace
 
 SuspectedCause cause_of_accounts(const RecordAccount& a, const RecordAccount& b,
                                  const std::vector<hardware::Difference>& differences) {
-  const Decomposition difference = decompose(a, b);
-  const auto causes = causes_of(a, b, difference);
-  const std::string settings = settings_of(differences);
-  return {sentence(difference, causes, settings), advice(difference, causes, a.recorded && b.recorded, settings),
-          Json::object({{"of", "recordings"}, {"causes", to_json(causes)}, {"decomposition", to_json(difference)}})};
+  return cause_of(a, b, differences, "the run takes");
+}
+
+core::Result<std::optional<SuspectedCause>> cause_of_own_times(const ComparedSide& a, const ComparedSide& b,
+                                                               const analytics::regression::MetricResult& decided,
+                                                               const std::vector<hardware::Difference>& differences) {
+  const bool of_cpu = decided.id == analytics::regression::kRecordedCpu;
+  AACO_ASSIGN(const auto of_a, mean_of(a, of_cpu ? record_cpu_account : record_own_account));
+  AACO_ASSIGN(const auto of_b, mean_of(b, of_cpu ? record_cpu_account : record_own_account));
+  if (!of_a || !of_b || of_a->wall_ns == of_b->wall_ns) return std::optional<SuspectedCause>();
+  if ((of_b->wall_ns > of_a->wall_ns) != (decided.verdict == stats::Verdict::regression)) return std::optional<SuspectedCause>();
+  return std::optional(
+      cause_of(*of_a, *of_b, differences, of_cpu ? "the program uses CPUs for" : "without its waits for a CPU the run takes"));
 }
 
 core::Result<std::optional<SuspectedCause>> cause_of_recordings(const ComparedSide& a, const ComparedSide& b,

@@ -17,6 +17,12 @@ core::Result<std::optional<SuspectedCause>> cause_of_recordings(const ComparedSi
                                                                 const analytics::regression::MetricResult& decided,
                                                                 const std::vector<hardware::Difference>& differences);
 
+// Why two sides of recordings differ, where their run times without waits for a CPU decide, or their CPU times: user and kernel
+// time of the whole program.
+core::Result<std::optional<SuspectedCause>> cause_of_own_times(const ComparedSide& a, const ComparedSide& b,
+                                                               const analytics::regression::MetricResult& decided,
+                                                               const std::vector<hardware::Difference>& differences);
+
 // The same of two accounts.
 SuspectedCause cause_of_accounts(const RecordAccount& a, const RecordAccount& b,
                                  const std::vector<hardware::Difference>& differences);

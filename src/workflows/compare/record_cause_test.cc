@@ -57,6 +57,38 @@ TEST(RecordCause, WaitsThatGrowWithTheComputingFollowFromIt) {
   EXPECT_TRUE(other.cause.starts_with("waiting for a CPU (100 % of the difference)")) << other.cause;
 }
 
+RecordAccount syncing(double wall_s, double asleep_s, double wakes, double woken_s, double waiting_s) {
+  auto out = account(wall_s, {{"asleep:storage", asleep_s}, {"run_queue_wait", waiting_s}});
+  out.sleeps["asleep:storage"] = {{{"fdatasync", asleep_s * kSecond}}, wakes, woken_s * kSecond};
+  return out;
+}
+
+TEST(RecordCause, WaitsForACpuAtTheWakeUpsOfNewSleepsBelongToTheSleeps) {
+  const auto found = cause_of_accounts(syncing(1, 0, 0, 0, 0.9), syncing(11, 2, 3000, 7, 8.5), {});
+  EXPECT_TRUE(
+      found.cause.starts_with("asleep: storage (fdatasync), then waiting for a CPU at its wake-ups (90.0 % of the difference)"))
+      << found.cause;
+  EXPECT_THAT(found.recommendation, HasSubstr("fsync"));
+  const auto difference = decompose(syncing(1, 0, 0, 0, 0.9), syncing(11, 2, 3000, 7, 8.5));
+  EXPECT_NEAR(sum_of(difference), 10 * kSecond, 1);
+  EXPECT_THAT(difference.parts.front().evidence, HasSubstr("+7.00 s for a CPU at 3,000 more wake-ups"));
+  const auto back = decompose(syncing(11, 2, 3000, 7, 8.5), syncing(1, 0, 0, 0, 0.9));
+  EXPECT_NEAR(back.parts.front().ns, -9 * kSecond, 1) << "the same from the other side";
+}
+
+TEST(RecordCause, LongerWaitsAtAsManyWakeUpsAreNotTheSleeps) {
+  const auto found = cause_of_accounts(syncing(3, 1.5, 3000, 0.5, 1), syncing(11, 1.6, 3000, 8.2, 8.8), {});
+  EXPECT_TRUE(found.cause.starts_with("waiting for a CPU")) << found.cause;
+}
+
+TEST(RecordCause, TheCallIsNamedInWhichItSlept) {
+  auto a = account(1, {{"computing", 1}}), b = account(4, {{"computing", 1}, {"asleep:pipe or network", 3}});
+  b.sleeps["asleep:pipe or network"].calls = {{"recvfrom", 2.7 * kSecond}, {"write", 0.3 * kSecond}};
+  EXPECT_TRUE(cause_of_accounts(a, b, {}).cause.starts_with("asleep: pipe or network (recvfrom) ("));
+  b.sleeps["asleep:pipe or network"].calls = {{"", 3 * kSecond}};
+  EXPECT_TRUE(cause_of_accounts(a, b, {}).cause.starts_with("asleep: pipe or network (100 %"));
+}
+
 TEST(RecordCause, KernelTimeIsNamedByWhatCameWithIt) {
   auto a = account(1, {{"kernel", 0.1}}), b = account(3, {{"kernel", 2.1}});
   EXPECT_THAT(cause_of_accounts(a, b, {}).cause, HasSubstr("kernel time: system calls"));
@@ -74,6 +106,15 @@ TEST(RecordCause, ATracerComesFirst) {
   auto a = account(1, {{"computing", 1}}), b = account(5, {{"computing", 3}, {"run_queue_wait", 2}});
   b.traced_stops = 120'000;
   EXPECT_TRUE(cause_of_accounts(a, b, {}).cause.starts_with("a tracer (strace, gdb) stopped it 120,000 times"));
+}
+
+TEST(RecordCause, ATracerIsNamedWithoutEventsToo) {
+  const std::vector<hardware::Difference> traced = {
+      {"process.tracer", "none", "gdb", hardware::Severity::soft, "traced by ptrace"}};
+  const auto slow = account(5, {{"computing", 3}, {"run_queue_wait", 2}}), fast = account(1, {{"computing", 1}});
+  EXPECT_TRUE(cause_of_accounts(fast, slow, traced).cause.starts_with("a tracer (gdb) on side B, and"));
+  EXPECT_THAT(cause_of_accounts(slow, fast, traced).cause, Not(HasSubstr("a tracer (gdb) on side B,")))
+      << "it was the faster one";
 }
 
 TEST(RecordCause, WhatDiffersBetweenTheSidesIsSaidAndUndone) {

@@ -128,6 +128,7 @@ core::Result<Json> inspect_compiler(const CompilerRequest& request, const Servic
               graph::load_fusion_rules(core::join_path(services.paths.share, "data/rules/compiler_onnxruntime.yaml")));
   std::erase_if(fusions.patterns, [&](const graph::FusionPattern& one) { return has_pattern(further, one.name); });
   fusions.patterns.insert(fusions.patterns.end(), further.patterns.begin(), further.patterns.end());
+  fusions.eliminations = further.eliminations;
   AACO_ASSIGN(const auto runtime, runner::ort::Runtime::open({request.run.ort_library, services.environment, services.paths}));
   AACO_ASSIGN(const Workplace place, open_workplace(request, services));
   const std::string level = request.run.graph_level;

@@ -80,6 +80,7 @@ core::Result<std::unique_ptr<SessionFacts>> session_facts(LoadedSession& loaded,
   if (side.account) count_freezes(metrics, *side.account);
   side.metrics = metrics;
   facts->iterations = analytics::metrics::durations_of(iterations, names, "measure");
+  side.typical = analytics::scheduling::typical_call(iterations, names);
   for (const double ns : facts->iterations) side.call_ns += ns / static_cast<double>(facts->iterations.size());
   analytics::signals::SignalInput input;
   for (const char* phase : {"profile", "step"})

@@ -187,7 +187,7 @@ governance::GateReport gate_report(const GateOutcome& outcome) {
     row.candidate = metric.candidate;
     row.delta_ratio = metric.delta_ratio;
     row.interval = metric.interval;
-    row.smallest_detectable_ratio = metric.smallest_detectable_ratio;
+    row.detectable = metric.detectable;
     row.explanation = metric.delta_ratio ? metric.explanation : metric.reason;
     report.rows.push_back(std::move(row));
   }

@@ -24,6 +24,7 @@ using analytics::metrics::Direction;
 using core::ErrorCode;
 
 constexpr std::size_t kFewest = 6;  // sessions, below which nothing is told
+constexpr std::string_view kInterrupted = "interrupted";
 
 std::string described(const trace::SessionManifest& manifest) {
   std::string text = fact_of(manifest, "model");
@@ -32,7 +33,7 @@ std::string described(const trace::SessionManifest& manifest) {
   if (const auto threads = manifest.outcome.threads; threads && *threads > 0)
     text += ", " + std::to_string(*threads) + (*threads == 1 ? " thread" : " threads");
   if (!text.empty()) return text;
-  text = manifest.kind;
+  text = trace::kind_noun(manifest.kind);
   if (!manifest.tag.empty()) text += " tag:" + manifest.tag;
   if (const std::string devices = traced_devices(manifest.outcome.files); !devices.empty()) text += ", " + devices;
   return text;
@@ -59,10 +60,16 @@ class SessionSeries {
   }
   void add(const trace::SessionManifest& manifest, const std::optional<double>& value, const std::string& unit) {
     if (!value || !std::isfinite(*value)) return account_.drop("metric not measured");
-    account_.keep();
     const auto [series, fresh] = place_.try_emplace(same_thing(manifest), all_.size());
-    if (fresh) all_.push_back({metric_, unit, described(manifest), {}, {}, {}, {}});
-    all_[series->second].points.push_back({manifest.id.text, manifest.created_realtime_ns, *value});
+    if (fresh) all_.push_back({metric_, unit, described(manifest), {}, {}, {}, {}, {}});
+    HistorySeries& one = all_[series->second];
+    const HistoryPoint point{manifest.id.text, manifest.created_realtime_ns, *value};
+    if (manifest.state == kInterrupted) {
+      account_.drop("session was interrupted");
+      return one.interrupted.push_back(point);
+    }
+    account_.keep();
+    one.points.push_back(point);
   }
   // Fails with not_found where no session of `root` has the metric.
   core::Result<std::vector<HistorySeries>> result(const std::string& root, const Services& services) {

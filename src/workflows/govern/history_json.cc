@@ -59,9 +59,9 @@ Json trend_json(const HistorySeries& series) {
   return out.set("alarms", std::move(alarms));
 }
 
-Json points_json(const HistorySeries& series) {
+Json points_json(const std::vector<HistoryPoint>& points) {
   Json out = Json::array();
-  for (const auto& point : series.points) {
+  for (const auto& point : points) {
     Json one = Json::object({{"value", point.value}});
     if (!point.label.empty()) one.set("label", point.label);
     if (point.time_ns) one.set("time", core::iso8601_utc(*point.time_ns));
@@ -78,7 +78,8 @@ Json to_json(const HistoryOutcome& outcome, const HistoryRequest& request) {
     Json one = Json::object({{"name", series.name}, {"unit", series.unit}});
     if (!series.of.empty()) one.set("of", series.of);
     if (series.lower_is_better) one.set("better", *series.lower_is_better ? "lower" : "higher");
-    one.set("count", series.points.size()).set("points", points_json(series));
+    one.set("count", series.points.size()).set("points", points_json(series.points));
+    if (!series.interrupted.empty()) one.set("interrupted", points_json(series.interrupted));
     if (series.trend) one.set("trend", trend_json(series));
     if (!series.reason.empty()) one.set("reason", series.reason);
     all.push(std::move(one));

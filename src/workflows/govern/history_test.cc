@@ -33,8 +33,9 @@ class HistoryTest : public testing::Test {
       text += std::to_string(1'700'000'000 + 86'400 * i) + "," + std::to_string(values[i]) + "\n";
     request_.files = {lake_.file("table.csv", text)};
   }
-  void session(double p50_ns, int day, const char* batch = "1", const char* kind = "run") {
+  void session(double p50_ns, int day, const char* batch = "1", const char* kind = "run", bool interrupted = false) {
     MadeSession made;
+    made.interrupted = interrupted;
     made.kind = kind;
     made.created_ns = kFirst + day * kDay;
     made.facts = {{"batch", batch}};
@@ -137,6 +138,33 @@ TEST_F(HistoryTest, SessionsWithoutTheMetricAreCountedAsDropped) {
   EXPECT_EQ(outcome.account.kept, 1);
   EXPECT_EQ(outcome.account.dropped.at("metric not measured"), 1);
   EXPECT_EQ(outcome.account.dropped.at("session is incomplete"), 1);
+}
+
+// What was stopped early is shown, and not compared with whole runs.
+TEST_F(HistoryTest, InterruptedSessionsAreNoPartOfTheTrend) {
+  request_.metric = "p50";
+  for (int i = 0; i < 12; ++i) session(1e6, i);
+  for (int i = 12; i < 24; ++i) session(5e6, i, "1", "run", true);
+  const auto outcome = made();
+  ASSERT_EQ(outcome.series.size(), 1U);
+  EXPECT_FALSE(outcome.alarmed());
+  EXPECT_EQ(outcome.series[0].points.size(), 12U);
+  ASSERT_EQ(outcome.series[0].interrupted.size(), 12U);
+  EXPECT_EQ(outcome.series[0].interrupted[0].value, 5e6);
+  EXPECT_EQ(outcome.account.kept, 12);
+  EXPECT_EQ(outcome.account.dropped.at("session was interrupted"), 12);
+  const Json document = to_json(outcome, request_);
+  EXPECT_EQ(document["series"].items()[0]["interrupted"].items().size(), 12U);
+  EXPECT_EQ(document["series"].items()[0]["count"].as_i64(), 12);
+}
+TEST_F(HistoryTest, OnlyInterruptedSessionsTellNothing) {
+  request_.metric = "p50";
+  for (int i = 0; i < 12; ++i) session(i < 6 ? 1e6 : 5e6, i, "1", "run", true);
+  const auto outcome = made();
+  ASSERT_EQ(outcome.series.size(), 1U);
+  EXPECT_TRUE(outcome.series[0].points.empty());
+  EXPECT_FALSE(outcome.alarmed());
+  EXPECT_EQ(outcome.series[0].reason, "need at least 6 values, have 0");
 }
 
 TEST_F(HistoryTest, RefusesALimitForAnUnknownDirection) {

@@ -41,7 +41,7 @@ OptimizeProof FreshRounds::proof(double threshold_ratio) const {
   proof.candidate = stats::median(candidate_);
   proof.change_ratio = std::expm1(estimate->log_change);
   proof.interval = stats::paired_interval(*estimate, kLevel);
-  proof.smallest_detectable_ratio = stats::paired_detectable_ratio(*estimate, kLevel, kPower);
+  proof.smallest_detectable_ratio = stats::paired_detectable(*estimate, {threshold_ratio, kLevel, kPower}).decrease_ratio;
   proof.verdict = std::string(to_string(stats::judge(*proof.interval, threshold_ratio, true)));
   return proof;
 }

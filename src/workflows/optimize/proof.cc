@@ -13,6 +13,7 @@
 namespace aaco::workflows {
 namespace {
 
+constexpr double kBeyondThreshold = 0.01;              // that a change is to be found at
 constexpr core::Nanoseconds kMinProof{1'000'000'000};  // of each side
 
 std::string gain_sentence(const OptimizeProof& proof, const OptimizeRequest& request) {
@@ -73,7 +74,7 @@ core::Result<OptimizeProof> prove(const OptimizeRequest& request, const RunReque
   ab_request.worker = request.worker;
   ab_request.duration = std::max(time / 2, kMinProof);
   ab_request.threshold_ratio = request.threshold_ratio;
-  ab_request.detectable_ratio = std::max(request.threshold_ratio, 0.01);
+  ab_request.detectable_ratio = request.threshold_ratio + std::max(request.threshold_ratio, kBeyondThreshold);
   ab_request.apart = true;
   ab_request.force = request.objective == "throughput";  // batches may differ
   ab_request.store = request.store;
@@ -91,7 +92,9 @@ core::Result<OptimizeProof> prove(const OptimizeRequest& request, const RunReque
     proof.candidate = metric.candidate;
     proof.change_ratio = metric.delta_ratio;
     proof.interval = metric.interval;
-    proof.smallest_detectable_ratio = metric.smallest_detectable_ratio;
+    if (metric.detectable)
+      proof.smallest_detectable_ratio =
+          request.objective == "throughput" ? metric.detectable->increase_ratio : metric.detectable->decrease_ratio;
   }
   if (outcome.a) proof.baseline_session = outcome.a->manifest.id.text;
   if (outcome.b) {

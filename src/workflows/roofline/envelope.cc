@@ -263,8 +263,9 @@ report::ReportModel envelope_report(const DeviceEnvelope& device, const Envelope
   report::ReportModel model;
   model.title = "Performance envelope of " + device.name;
   model.verdict = verdict_of(device);
-  model.verdict_confidence = fmt::format("{} runs of {} {}, {} points; intervals from resampling runs", device.sessions.size(),
-                                         device.workloads, device.workloads == 1 ? "workload" : "workloads", device.all);
+  model.verdict_confidence = fmt::format("{} run{} of {} {}, {} points; intervals from resampling runs", device.sessions.size(),
+                                         device.sessions.size() == 1 ? "" : "s", device.workloads,
+                                         device.workloads == 1 ? "workload" : "workloads", device.all);
   report::Roofline line;
   line.text = fmt::format("Rates not exceeded by {} run{} of {} workload{} on {} for {:g} % of their time.",
                           device.sessions.size(), device.sessions.size() == 1 ? "" : "s", device.workloads,

@@ -1,31 +1,15 @@
 #include "workflows/run/python_watch.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "core/clock.h"
-#include "core/files.h"
-#include "core/numbers.h"
 #include "core/strings.h"
+#include "workflows/run/process_tree.h"
 
 namespace aaco::workflows {
 namespace {
 
 constexpr std::int64_t kLongestIntervalNs = 5'000'000'000;
-constexpr std::size_t kMaxProcesses = 256;
-
-// The process and its descendants, as far as the kernel lists children.
-std::vector<std::int64_t> process_tree(std::int64_t process_id) {
-  std::vector<std::int64_t> tree = {process_id};
-  for (std::size_t i = 0; i < tree.size() && tree.size() < kMaxProcesses; ++i) {
-    const std::string id = std::to_string(tree[i]);
-    const auto children = core::read_file("/proc/" + id + "/task/" + id + "/children");
-    if (!children) continue;
-    for (const std::string_view word : core::split_words(*children))
-      if (const auto child = core::parse_i64(word)) tree.push_back(*child);
-  }
-  return tree;
-}
 
 std::string key_of(const hardware::PythonEnvironment& environment) {
   return environment.interpreter + "\n" + core::join(environment.folders, "\n");
@@ -36,7 +20,7 @@ std::string key_of(const hardware::PythonEnvironment& environment) {
 void PythonWatch::look() {
   const std::int64_t now = core::monotonic_ns();
   if (now < next_look_ns_) return;
-  for (const std::int64_t process : process_tree(process_id_)) {
+  for (const std::int64_t process : process_tree("/", process_id_)) {
     if (known_.contains(process)) continue;
     auto environment = hardware::python_environment("/", process);
     if (!environment) continue;

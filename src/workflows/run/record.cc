@@ -24,6 +24,7 @@
 #include "workflows/run/memory_limit.h"
 #include "workflows/run/python_watch.h"
 #include "workflows/run/scheduler_plane.h"
+#include "workflows/run/tracer_watch.h"
 #include "workflows/session/table_metrics.h"
 #include "workflows/session_draft.h"
 #include "workflows/telemetry.h"
@@ -201,6 +202,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   PythonWatch python(observed);
   Elapsed elapsed(name, request, services);
   MemoryLimit memory_limit("/", observed);
+  TracerWatch tracer("/", observed);
   const auto drain = [&] {
     telemetry.drain(draft.sink());
     if (plane) plane->drain(draft.sink());
@@ -210,6 +212,7 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
     python.look();
     elapsed.look();
     memory_limit.look();
+    tracer.look(core::monotonic_ns());
   };
   std::optional<CpuTotal> total;
   if (child) {
@@ -247,6 +250,8 @@ core::Result<RecordOutcome> record(const RecordRequest& request, const Services&
   std::vector<hardware::Fact> subject = {{"mode", "record"}};
   subject.insert(subject.end(), of_command.facts.begin(), of_command.facts.end());
   for (auto& fact : isolation.facts()) subject.push_back(std::move(fact));
+  subject.push_back({"process.tracer", tracer.names()});
+  warn_of_tracer(tracer.names(), draft);
   AACO_TRY(draft.write_lockbox(std::move(subject), python.libraries()));
   AACO_TRY(draft.writer().flush());
   trace::Metrics gpu_metrics, call_metrics;

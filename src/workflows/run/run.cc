@@ -10,6 +10,7 @@
 #include "core/files.h"
 #include "core/resident_memory.h"
 #include "hardware/process_facts.h"
+#include "hardware/tracer.h"
 #include "hardware/usable_cpus.h"
 #include "stats/observer.h"
 #include "workflows/explain/insight.h"
@@ -28,6 +29,7 @@
 #include "workflows/run/run_metrics.h"
 #include "workflows/run/run_plan.h"
 #include "workflows/run/scheduler_plane.h"
+#include "workflows/run/tracer_watch.h"
 #include "workflows/session/loop_blocks.h"
 #include "workflows/session/noise.h"
 #include "workflows/session_draft.h"
@@ -304,6 +306,7 @@ core::Result<SessionOutcome> run(const RunRequest& asked, const Services& servic
 
   const Json clocks_before = request.telemetry ? collectors::clock_state({}) : Json();
   AACO_ASSIGN(const Measured measured, measure_model(model, plan, request, draft, live, services));
+  warn_of_tracer(hardware::tracer_of("/", ::getpid()), draft);
   if (request.telemetry)
     AACO_TRY(draft.writer().write_json("telemetry/clock_state.json",
                                        Json::object({{"before", clocks_before}, {"after", collectors::clock_state({})}})));

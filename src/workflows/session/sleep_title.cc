@@ -6,13 +6,17 @@ namespace aaco::workflows {
 
 using analytics::scheduling::SleepReason;
 
+namespace {
+constexpr std::string_view kNotRecorded = "cause not recorded";
+}
+
 bool is_storage_sleep(std::string_view detail, std::string_view call) {
   const auto why = analytics::scheduling::sleep_reason(detail, call);
   return (why == SleepReason::io || why == SleepReason::page_faults) && detail != "sleep" && call != "vfork" &&
          (detail == "io" || !call.empty());
 }
 
-std::string_view sleep_title(std::string_view detail, std::string_view call) {
+std::string sleep_title(std::string_view detail, std::string_view call) {
   if (is_storage_sleep(detail, call)) return "storage";
   if (detail == "traced") return "a tracer (strace, gdb)";
   if (call == "wait4" || call == "waitid" || call == "vfork") return "child processes";
@@ -28,7 +32,7 @@ std::string_view sleep_title(std::string_view detail, std::string_view call) {
     case SleepReason::page_faults:
     case SleepReason::unknown: break;
   }
-  return "cause not recorded";
+  return call.empty() ? std::string(kNotRecorded) : "in system call " + std::string(call);
 }
 
 }  // namespace aaco::workflows

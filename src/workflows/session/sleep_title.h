@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace aaco::workflows {
@@ -8,7 +9,8 @@ namespace aaco::workflows {
 // `call` of its off_cpu row.
 bool is_storage_sleep(std::string_view detail, std::string_view call);
 
-// What it slept for, in words: "storage", "pipe or network", "a tracer (strace, gdb)", "cause not recorded".
-std::string_view sleep_title(std::string_view detail, std::string_view call);
+// What it slept for, in words: "storage", "pipe or network", "a tracer (strace, gdb)". Where nothing is known of the reason, the
+// call: "in system call msgrcv"; without a call "cause not recorded".
+std::string sleep_title(std::string_view detail, std::string_view call);
 
 }  // namespace aaco::workflows

@@ -12,7 +12,7 @@
 #include "core/cpu_set.h"
 #include "core/files.h"
 #include "core/numbers.h"
-#include "workflows/session_report/record_phases.h"
+#include "workflows/session_report/record_facts.h"
 #include "workflows/session_report/record_waits.h"
 
 namespace aaco::workflows {
@@ -28,6 +28,7 @@ constexpr double kFewestWaiting = 0.1;     // of the time, the low end of the in
 constexpr double kStopped = 0.2;           // of the time
 constexpr double kGpuBusy = 0.7;
 constexpr double kIoStalled = 0.2;       // of the time some task waited for storage
+constexpr double kFewestStorage = 0.05;  // of the time asleep for storage, beside waits for a CPU that follow it
 constexpr double kDiskSleep = 0.15;      // of the samples: a sampler on the same CPU sees less of it than there is
 constexpr double kFewestBytes = 1e5;     // per second, of a program that waits for storage
 constexpr double kCpusBusy = 0.85;       // of the CPUs that it may use
@@ -40,37 +41,14 @@ constexpr double kMostly = 0.5;            // of the time
 constexpr double kIdle = 0.3;              // CPUs, below which the program mostly sleeps
 constexpr double kIdleCpus = 0.3;          // CPUs, from which one counts as free
 constexpr double kMajorFaults = 50;        // per second
-constexpr double kMemoryLimitHits = 5;     // per second
-constexpr std::int64_t kKilled = 128 + 9;  // exit code of a program that SIGKILL ended
-
-struct Facts {
-  const report::ReportModel& model;
-  [[nodiscard]] std::optional<double> metric(std::string_view id) const {
-    const auto* found = find_metric(model.metrics, id);
-    return found == nullptr ? std::nullopt : std::optional(found->value);
-  }
-  [[nodiscard]] const report::Series* series(std::string_view name, std::string_view entity) const {
-    for (const auto& one : model.telemetry)
-      if (one.metric == name && one.entity == entity && !one.value.empty()) return &one;
-    return nullptr;
-  }
-};
-
-std::optional<double> mean_of(const report::Series* series) {
-  return series == nullptr ? std::nullopt : std::optional(mean_between(*series, 0, series->value.size()));
-}
 
 // Mean over the GPUs.
-std::optional<double> gpu_use(const Facts& facts) {
+std::optional<double> gpu_use(const RecordFacts& facts) {
   double sum = 0, count = 0;
   for (const auto& metric : facts.model.metrics)
     if (metric.id == "gpu.use_ratio") sum += metric.value, ++count;
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
-
-struct Limit {
-  std::string id, title, text;
-};
 
 // The bounds of what was measured about a program; empty: not measured.
 struct MeasuredProgram {
@@ -85,7 +63,7 @@ struct MeasuredProgram {
 };
 
 // Empty where the CPUs that the program may use are not known one by one, or one of them was not sampled.
-std::optional<double> idle_cpus(const Facts& facts) {
+std::optional<double> idle_cpus(const RecordFacts& facts) {
   const core::Json& cpu = facts.model.environment["cpu"];
   const auto allowed = core::parse_cpu_list(cpu["allowed_cpu_list"].text());
   if (allowed.empty()) return std::nullopt;
@@ -98,7 +76,7 @@ std::optional<double> idle_cpus(const Facts& facts) {
   return idle;
 }
 
-MeasuredProgram measured(const Facts& facts, double cores, std::optional<double> cpus) {
+MeasuredProgram measured(const RecordFacts& facts, double cores, std::optional<double> cpus) {
   MeasuredProgram out{.cores = cores, .cpus = cpus, .idle_cpus = idle_cpus(facts)};
   if (const auto* wait = find_metric(facts.model.metrics, "process.run_queue_wait_ratio")) {
     out.waiting = wait->value;
@@ -146,29 +124,46 @@ double frozen_share(const MeasuredProgram& is) {
 }
 
 // Of the program itself where its states or sleeps are known. Pressure and iowait are those of the whole machine.
-std::optional<Limit> storage_limit(const Facts& facts, const MeasuredProgram& is) {
+std::optional<RecordLimit> storage_limit(const RecordFacts& facts, const MeasuredProgram& is) {
   if (is.waits && is.wall_ns > 0) {
     if (is.waits->storage_ns < kIoStalled * is.wall_ns) return std::nullopt;
-    return Limit{"storage", "storage I/O",
-                 fmt::format("Its threads slept {} for storage, summed over threads ({}).",
-                             core::format_duration(is.waits->storage_ns), is.waits->storage_text)};
+    return RecordLimit{"storage", is.waits->storage_call.empty() ? "storage I/O" : "storage I/O (" + is.waits->storage_call + ")",
+                       fmt::format("Its threads slept {} for storage, summed over threads ({}).",
+                                   core::format_duration(is.waits->storage_ns), is.waits->storage_text)};
   }
   const auto read = mean_of(facts.series("process.storage_read_bytes_per_second", "tree"));
   const auto written = mean_of(facts.series("process.storage_write_bytes_per_second", "tree"));
   const bool transfers = (!read && !written) || read.value_or(0) + written.value_or(0) >= kFewestBytes;
   if (is.disk_sleep.value_or(0) >= kDiskSleep && transfers)
-    return Limit{"storage", "storage I/O",
-                 fmt::format("Its processes were in uninterruptible sleep (I/O) in {} of the samples.",
-                             core::format_percent(*is.disk_sleep))};
+    return RecordLimit{"storage", "storage I/O",
+                       fmt::format("Its processes were in uninterruptible sleep (I/O) in {} of the samples.",
+                                   core::format_percent(*is.disk_sleep))};
   const auto stalled = facts.metric("pressure.io_some_ratio");
   const auto io = facts.metric("cpu.iowait_ratio");
   if (transfers && (stalled.value_or(0) >= kIoStalled || (!stalled && is.cores < kIdle && io.value_or(0) >= kIoStalled)))
-    return Limit{"storage", "storage I/O", "Tasks waited for storage."};
+    return RecordLimit{"storage", "storage I/O", "Tasks waited for storage."};
   return std::nullopt;
 }
 
+// A thread that sleeps for storage in each call waits for a CPU at each wake-up, if others use it: what it waits for first is
+// storage, without which it would hardly wait.
+std::optional<RecordLimit> storage_then_cpu(const MeasuredProgram& is) {
+  if (!is.waits || is.wall_ns <= 0) return std::nullopt;
+  const RecordedWaits& waits = *is.waits;
+  const double both = waits.storage_ns + waits.storage_woken_ns;
+  if (waits.storage_ns < kFewestStorage * is.wall_ns || both < kIoStalled * is.wall_ns ||
+      waits.storage_woken_ns < kMostly * waits.run_queue_ns)
+    return std::nullopt;
+  const std::string call = waits.storage_call.empty() ? "" : " (" + waits.storage_call + ")";
+  return RecordLimit{
+      "storage", "storage I/O" + call + ", and a CPU at each wake-up",
+      fmt::format("Its threads slept {} for storage ({}), and then waited {} for a CPU, summed over threads: other work "
+                  "took its CPUs meanwhile.",
+                  core::format_duration(waits.storage_ns), waits.storage_text, core::format_duration(waits.storage_woken_ns))};
+}
+
 // Of a program that computes all the time: what its CPU time went to.
-Limit computing(const Facts& facts, const MeasuredProgram& is, std::string title, std::string text) {
+RecordLimit computing(const RecordFacts& facts, const MeasuredProgram& is, std::string title, std::string text) {
   const double system = facts.metric("process.system_ratio").value_or(0);
   if (system < kKernelTime) return {"compute_bound", std::move(title), std::move(text)};
   text += fmt::format(" {} of its CPU time was spent in the kernel", core::format_percent(system));
@@ -199,7 +194,7 @@ std::string computed_text(const MeasuredProgram& is) {
                      is.waits ? ": " + is.waits->text + "." : std::string("."));
 }
 
-Limit sleeping(const MeasuredProgram& is) {
+RecordLimit sleeping(const MeasuredProgram& is) {
   const double asleep = thread_time(is).asleep;
   const std::string slept =
       "The program slept " +
@@ -208,7 +203,7 @@ Limit sleeping(const MeasuredProgram& is) {
   return {"host_waiting", "host waits", slept + ": on timers, locks, the network or other processes (--ebpf records which)."};
 }
 
-Limit turns(const MeasuredProgram& is) {
+RecordLimit turns(const MeasuredProgram& is) {
   std::string text = fmt::format(
       "Its threads or processes take turns: {:.2g} of the CPUs that it may use were idle while others of its threads were "
       "runnable. They hand over to each other (a lock such as Python's GIL, a pipe).",
@@ -219,48 +214,15 @@ Limit turns(const MeasuredProgram& is) {
 
 // Share of the quota's periods in which it was used up. Beside other programs a group is throttled for a shorter time, since it
 // spends its quota later, but a quota that is used up in most periods is still all it gets.
-std::optional<double> throttled_periods(const Facts& facts) {
+std::optional<double> throttled_periods(const RecordFacts& facts) {
   const auto throttled = mean_of(facts.series("cgroup.throttled_periods_per_second", "cgroup"));
   const auto periods = mean_of(facts.series("cgroup.periods_per_second", "cgroup"));
   return throttled && periods.value_or(0) > 0 ? std::optional(std::min(1.0, *throttled / *periods)) : std::nullopt;
 }
 
-// "the memory limit of its control group, 60.0 MiB (reached 1,200 times)"
-std::string memory_limit_of(const Facts& facts) {
-  const double hits = facts.metric("cgroup.memory_limit_hits").value_or(0);
-  return fmt::format("the memory limit of its control group, {}{}",
-                     core::format_bytes(facts.metric("cgroup.memory_limit_bytes").value_or(0)),
-                     hits > 0 ? fmt::format(" (reached {} times)", core::format_count(hits)) : "");
-}
-
-// The kernel ended it, or a process beside it in its group: nothing that it waited for before matters more.
-std::optional<Limit> out_of_memory(const Facts& facts) {
-  const double kills = facts.metric("cgroup.oom_kills").value_or(0);
-  if (kills < 1) return std::nullopt;
-  const bool itself = facts.model.session.outcome.exit_code == kKilled;
-  std::string text = itself ? "The kernel killed the program"
-                            : fmt::format("The kernel killed {:.0f} of the processes in its control group", kills);
-  text += " because memory ran out: ";
-  text += facts.metric("cgroup.memory_limit_bytes") ? memory_limit_of(facts)
-                                                    : std::string("of the machine, as its control group has no limit");
-  return Limit{"out_of_memory", itself ? "memory: killed by the kernel (OOM)" : "memory: processes killed by the kernel (OOM)",
-               text + "."};
-}
-
-// What reads of storage, or the kernel's work, come from where the group's memory is full: pages are taken away and read again.
-Limit by_memory_limit(const Facts& facts, Limit limit) {
-  const double seconds = static_cast<double>(facts.model.session.outcome.wall_ns.value_or(0)) * 1e-9;
-  const double hits = facts.metric("cgroup.memory_limit_hits").value_or(0);
-  const bool from_memory = limit.id == "storage" || limit.id == "page_faults" || limit.id == "kernel_time";
-  if (!from_memory || seconds <= 0 || hits < kMemoryLimitHits * seconds) return limit;
-  return {"memory_limit", "a memory limit",
-          limit.text + fmt::format(" Its memory was full: {}, so pages were taken away and had to be read again.",
-                                   memory_limit_of(facts))};
-}
-
 // Stops by ptrace are those of a tracer: by the scheduler's events, or where samples saw processes stopped and a tracer is in the
 // command.
-std::optional<Limit> traced_limit(const Facts& facts, const MeasuredProgram& is) {
+std::optional<RecordLimit> traced_limit(const RecordFacts& facts, const MeasuredProgram& is) {
   constexpr std::array<std::string_view, 4> kTracers = {"strace", "ltrace", "gdb", "rr"};
   constexpr double kTracedPerSecond = 100;  // stops, from which each system call or more is traced
   const double recorded = is.waits ? is.waits->traced_ns / std::max(1.0, is.wall_ns) : 0;
@@ -270,15 +232,15 @@ std::optional<Limit> traced_limit(const Facts& facts, const MeasuredProgram& is)
     named = named || std::find(kTracers.begin(), kTracers.end(), core::base_name(word.text())) != kTracers.end();
   const bool often = count * 1e9 >= kTracedPerSecond * std::max(1.0, is.wall_ns);
   if (!often && recorded < kStopped && !(named && !is.waits && is.stopped.value_or(0) >= kStopped)) return std::nullopt;
-  return Limit{"process_traced", "a tracer (strace, gdb)",
-               count > 0
-                   ? fmt::format("A tracer stopped threads of the program {} times by ptrace, for {} in all: each stop also "
-                                 "costs switches between it and the tracer.",
-                                 core::format_count(count), core::format_duration(is.waits->traced_ns))
-                   : std::string("Its processes were stopped in many samples, and its command runs a tracer (ptrace).")};
+  return RecordLimit{
+      "process_traced", "a tracer (strace, gdb)",
+      count > 0 ? fmt::format("A tracer stopped threads of the program {} times by ptrace, for {} in all: each stop also "
+                              "costs switches between it and the tracer.",
+                              core::format_count(count), core::format_duration(is.waits->traced_ns))
+                : std::string("Its processes were stopped in many samples, and its command runs a tracer (ptrace).")};
 }
 
-Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
+RecordLimit limit_of(const RecordFacts& facts, const MeasuredProgram& is) {
   if (const double periods = throttled_periods(facts).value_or(0);
       facts.metric("cgroup.throttled_ratio").value_or(0) >= kThrottled || periods >= kThrottledPeriods)
     return {"cpu_throttling", "CPU quota",
@@ -295,8 +257,10 @@ Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
             fmt::format("Threads of the program were frozen by the freezer of their control group for {} of the time.",
                         core::format_percent(frozen))};
   if (waits_runnable(is) && takes_turns(is)) return turns(is);
-  if (waits_runnable(is) && waits_most(is))
+  if (waits_runnable(is) && waits_most(is)) {
+    if (auto storage = storage_then_cpu(is)) return *std::move(storage);
     return {"cpu_contention", "waiting for a CPU", "Runnable threads waited because no CPU that they may use was free."};
+  }
   if (gpu_use(facts).value_or(0) >= kGpuBusy)
     return {"gpu_busy", "the GPU",
             "The GPU was busy most of the time: trace it ('aaco record --profile', or a framework's profiler)."};
@@ -330,7 +294,7 @@ Limit limit_of(const Facts& facts, const MeasuredProgram& is) {
 }  // namespace
 
 std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
-  const Facts facts{model};
+  const RecordFacts facts{model};
   const auto* use = facts.series("process.cpu_use_cores", "tree");
   const auto cores = facts.metric("process.cpu_use_cores") ? facts.metric("process.cpu_use_cores") : mean_of(use);
   if (!cores) return std::nullopt;
@@ -338,7 +302,7 @@ std::optional<RecordVerdict> record_verdict(const report::ReportModel& model) {
   const auto count = cpu[cpu.contains("allowed_cpus") ? "allowed_cpus" : "logical_cpus"].as_f64();
   const MeasuredProgram is = measured(facts, *cores, count);
   auto ended = out_of_memory(facts);
-  const Limit limit = ended ? *std::move(ended) : by_memory_limit(facts, limit_of(facts, is));
+  const RecordLimit limit = ended ? *std::move(ended) : by_memory_limit(facts, limit_of(facts, is));
   RecordVerdict out;
   const auto gpu = gpu_use(facts);
   out.sentence = fmt::format("{:.3g}{} CPUs busy", *cores, count ? fmt::format(" of {:.0f}", *count) : "");

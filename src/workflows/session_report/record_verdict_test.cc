@@ -196,6 +196,18 @@ TEST(RecordVerdict, EventsNameWhatItSleptFor) {
   EXPECT_EQ(watched(0.1, {{"off_cpu", "disk_sleep", "vfork", 9, 5'000'000'000, 0, 0}}).limit(), "host_waiting");
 }
 
+TEST(RecordVerdict, WaitsAtWakeUpsFromACallAreHeadedByTheCall) {
+  const auto syncing = [](std::int64_t woken_ns) {
+    return watched(0.1, {{"run_queue", "woken", "", 3000, 4'000'000'000, 0, 0},
+                         {"off_cpu", "io", "fdatasync", 3000, 1'200'000'000, 0, 0, woken_ns}});
+  };
+  const auto found = syncing(3'800'000'000);
+  EXPECT_EQ(found.limit(), "storage");
+  EXPECT_EQ(record_verdict(found.model)->why.title, "Limited by storage I/O (fdatasync), and a CPU at each wake-up");
+  EXPECT_THAT(record_verdict(found.model)->why.text, HasSubstr("then waited 3.80 s for a CPU"));
+  EXPECT_EQ(syncing(500'000'000).limit(), "cpu_contention") << "most of the waits follow no sleep for storage";
+}
+
 TEST(RecordVerdict, ATracerIsNotSigstop) {
   const auto traced = watched(0.5, {{"off_cpu", "sleep", "wait4", 108929, 2'600'000'000, 0, 0},
                                     {"off_cpu", "traced", "getpid", 120000, 1'100'000'000, 0, 0}});

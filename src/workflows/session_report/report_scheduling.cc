@@ -39,7 +39,7 @@ std::vector<OperatingSystem::Reason> reasons_of(const Summary& summary) {
   for (std::size_t i = 0; i < order.size() && i < kMaxReasons; ++i) {
     const auto& [kind, detail, call] = *order[i].first;
     const Summary::Reason& reason = *order[i].second;
-    out.push_back({kind, detail, call, reason.count, reason.total_ns, reason.longest_ns, reason.bytes});
+    out.push_back({kind, detail, call, reason.count, reason.total_ns, reason.longest_ns, reason.bytes, reason.woken_ns});
   }
   return out;
 }

@@ -6,6 +6,7 @@
 
 #include "core/numbers.h"
 #include "report/rates.h"
+#include "trace/session_kind.h"
 #include "workflows/session_report/record_verdict.h"
 
 namespace aaco::workflows {
@@ -189,12 +190,12 @@ VerdictText verdict_of(const report::ReportModel& model) {
   }
   if (model.session.kind == "import") return imported(model);
   if (model.session.outcome.model.empty() && !model.session.whole()) {
-    verdict.sentence = fmt::format("No result: the {} did not end.", model.session.kind);
+    verdict.sentence = fmt::format("No result: the {} did not end.", trace::kind_noun(model.session.kind));
     return verdict;
   }
   const auto wall = model.session.outcome.wall_ns;
   verdict.sentence = wall ? fmt::format("{} ran for {}.", what_ran(model), core::format_duration(*wall))
-                          : fmt::format("{} {}.", model.session.kind, what_ran(model));
+                          : fmt::format("{}: {} without a duration.", what_ran(model), trace::kind_noun(model.session.kind));
   if (const auto used = model.session.kind == "record" ? record_verdict(model) : std::nullopt) {
     verdict.sentence.back() = ':';
     verdict.sentence += " " + used->sentence + ".";

@@ -71,9 +71,12 @@ export function roofGeometry(line: Roofline, box: Box, beside = false): Geometry
       roofs.push({ roof, path });
       return;
     }
-    const place = kPlaces[named.length % kPlaces.length] ?? 0;
+    const usual = named.length % kPlaces.length;
+    const at = (place: number): [number, number] => [x0 + (x1 - x0) * place, y0 + (y1 - y0) * place];
+    const free = (place: number): boolean => !usable.some((one) => isNear(at(place), slope, x(one.flops / one.bytes), y(one.flops / (one.time_ns * 1e-9))));
+    const place = [...kPlaces.slice(usual), ...kPlaces.slice(0, usual)].find(free) ?? kPlaces[usual] ?? 0;
     named.push(height);
-    const [lx, ly] = [x0 + (x1 - x0) * place, y0 + (y1 - y0) * place];
+    const [lx, ly] = at(place);
     roofs.push({ roof, path, label: { x: lx, y: ly - 6, anchor: 'start', turn: `rotate(${(slope * 180) / Math.PI} ${lx} ${ly})` } });
   });
   // The stated roof above each point: of its own data type where the report says so.
@@ -93,7 +96,16 @@ export function roofGeometry(line: Roofline, box: Box, beside = false): Geometry
 
 const kBases = ['stated', 'measured', 'reached'];
 const kShortest = 150; // pixels of a line that has room for its name
+const kNameLength = 150; // pixels of a memory roof's name
+const kPointRoom = 6; // pixels around a point
 const kPlaces = [0.06, 0.36, 0.21, 0.45]; // of a line, where a memory roof's name begins
+
+// Whether a point lies on the name that begins at `from` and runs along the slope.
+function isNear([fx, fy]: [number, number], slope: number, px: number, py: number): boolean {
+  const along = (px - fx) * Math.cos(slope) + (py - fy) * Math.sin(slope);
+  const across = (py - fy) * Math.cos(slope) - (px - fx) * Math.sin(slope);
+  return along > -kPointRoom && along < kNameLength + kPointRoom && across > -kLine - kPointRoom && across < kPointRoom;
+}
 
 // Moves names that stand one above the other apart, from the top down, and keeps them inside.
 function spread(labels: NonNullable<RoofLineGeometry['label']>[], box: Box): void {

@@ -55,6 +55,22 @@ export function logTicks(domain: Domain): number[] {
   return [...new Set(all)].filter((one) => one >= domain.low && one <= domain.high).sort((a, b) => a - b);
 }
 
+// Round values of a logarithmic scale that stand at least `apart` pixels from each other: 1, 2, 5 of each decade where there is
+// room, else 1 and 3, else the decades, else every second, third ... of them.
+export function spacedLogTicks(scale: Scale, apart: number): number[] {
+  const { low, high } = scale.domain;
+  const decade = Math.abs(scale(low * 10) - scale(low));
+  const steps = decade * Math.log10(2) >= apart ? [1, 2, 5] : decade * Math.log10(3) >= apart ? [1, 3] : [1];
+  const every = Math.max(1, Math.ceil(apart / decade));
+  const out: number[] = [];
+  for (let power = Math.floor(Math.log10(low) / every) * every; power <= Math.log10(high); power += every)
+    for (const step of steps) {
+      const value = Number(`${step}e${power}`);
+      if (value >= low && value <= high) out.push(value);
+    }
+  return out;
+}
+
 export function extent(values: Iterable<number | null>): Domain | undefined {
   let low = Infinity;
   let high = -Infinity;

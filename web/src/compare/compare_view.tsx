@@ -3,11 +3,12 @@ import { Patterns } from '../charts/patterns.tsx';
 import { Contents } from '../components/contents.tsx';
 import { DataTable } from '../components/data_table.tsx';
 import { Meter } from '../components/meter.tsx';
+import { inDashboard } from '../components/framed.ts';
 import { Section } from '../components/section.tsx';
 import { Downloads } from '../components/downloads.tsx';
 import { ThemeSwitch } from '../components/theme_switch.tsx';
 import { TipLayer } from '../components/tip.tsx';
-import { duration, percent, plural, prose, roundPercent, signedPercent, text as quantityText } from '../format/quantity.ts';
+import { duration, plural, prose, roundPercent, signedPercent, text as quantityText } from '../format/quantity.ts';
 import { type Cause, type KernelChange, type MetricVerdict, metricName, type NodeChange, type NodePairs, type RootCause, type Verdict } from '../model/verdict.ts';
 import { Forest, valueText } from './forest.tsx';
 import { Overlay } from './overlay.tsx';
@@ -38,7 +39,7 @@ function Headline({ verdict }: { verdict: Verdict }) {
       {verdict.verdict !== 'not-comparable' && <p class="confidence"><span class="sure"><span class="quiet">confidence</span> <Meter ratio={verdict.confidence} label="Confidence" /></span></p>}
       {verdict.opposite && <p>{prose(verdict.opposite)}</p>}
       {verdict.suspected_cause && <p><strong>Suspected cause:</strong> {prose(verdict.suspected_cause)}</p>}
-      <p><strong>Next:</strong> {prose(verdict.recommendation)}</p>
+      <p><strong>Next:</strong> {prose(inDashboard() ? verdict.recommendation.replace(/\bwith --force\b/, 'with the box above ticked') : verdict.recommendation)}</p>
       {kUndecided.includes(verdict.verdict) && verdict.notes.slice(0, kFirstNotes).map((note, index) => <p key={index} class="quiet">{capital(prose(note))}.</p>)}
       <div class="sides"><Sessions name="A (baseline)" ids={verdict.baseline} /><Sessions name="B (candidate)" ids={verdict.candidate} /></div>
     </header>
@@ -46,6 +47,15 @@ function Headline({ verdict }: { verdict: Verdict }) {
 }
 
 const metricCell = (one: MetricVerdict, value: number | undefined) => (value === undefined ? '' : valueText(one, value));
+
+const kFar = 1000;
+// "+8.2 % or -7.9 %"; "above 1000 times", and no decrease to less than a thousandth.
+function detectable(one: MetricVerdict): string {
+  if (one.smallest_detectable_ratio === undefined) return '';
+  const up = one.smallest_detectable_ratio >= kFar ? `above ${kFar} times` : signedPercent(one.smallest_detectable_ratio);
+  const down = one.smallest_detectable_decrease_ratio ?? 1;
+  return 1 - down >= 1 / kFar ? `${up} or ${signedPercent(-down)}` : up;
+}
 
 function Metrics({ verdict }: { verdict: Verdict }) {
   const deciding = verdict.statistics[0];
@@ -60,10 +70,10 @@ function Metrics({ verdict }: { verdict: Verdict }) {
           { key: 'b', title: 'B', align: 'right', narrow: true, cell: (one) => <span class="nowrap">{metricCell(one, one.candidate)}</span> },
           { key: 'change', title: 'change', align: 'right', value: (one) => one.delta_ratio ?? 0, cell: (one) => (one.delta_ratio === undefined ? '' : signedPercent(one.delta_ratio)) },
           { key: 'interval', title: 'interval', align: 'right', narrow: true, cell: (one) => (one.interval ? <span class="nowrap">{signedPercent(one.interval[0])} to {signedPercent(one.interval[1])}</span> : '') },
-          { key: 'detectable', title: 'detectable', align: 'right', narrow: true, cell: (one) => (one.smallest_detectable_ratio === undefined ? '' : percent(one.smallest_detectable_ratio)) },
+          { key: 'detectable', title: 'detectable', align: 'right', narrow: true, cell: (one) => <span class="nowrap">{detectable(one)}</span> },
           { key: 'verdict', title: 'verdict', cell: (one) => (one.delta_ratio === undefined ? <span class="quiet">not compared: {prose(one.reason ?? '')}</span> : <span class={`verdict-word is-${one.verdict}`} title={one.explanation}>{one.verdict}</span>) },
         ]} />
-      <p class="quiet">Detectable: the smallest change that these measurements find with a power of 80 %.</p>
+      <p class="quiet">Detectable: the smallest true change that these measurements decide with a power of 80 %, beyond the threshold.</p>
     </Section>
   );
 }

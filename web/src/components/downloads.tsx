@@ -50,7 +50,7 @@ function standalone(svg: SVGSVGElement): SVGSVGElement {
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   copy.setAttribute('width', String(width));
   copy.setAttribute('height', String(height));
-  const patterns = document.querySelector('.patterns defs');
+  const patterns = svg.ownerDocument.querySelector('.patterns defs');
   if (patterns) copy.prepend(patterns.cloneNode(true));
   return copy;
 }
@@ -65,7 +65,7 @@ export async function pngOf(svg: SVGSVGElement): Promise<Blob> {
   canvas.height = Math.ceil(height * kScale);
   const context = canvas.getContext('2d');
   if (context) {
-    context.fillStyle = getComputedStyle(document.documentElement).backgroundColor;
+    context.fillStyle = getComputedStyle(svg.ownerDocument.documentElement).backgroundColor;
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
   }
@@ -86,7 +86,13 @@ function nameOf(element: Element): string {
 const isSeen = (element: Element) => element.getClientRects().length > 0;
 const isLarge = (element: Element) => element.getBoundingClientRect().width >= kMinChart && element.getBoundingClientRect().height >= kMinChart / 2;
 
+// With those of the pages that stand in frames, which are the server's own.
 export function findItems(root: ParentNode): Item[] {
+  const framed = [...root.querySelectorAll('iframe')].filter(isSeen).flatMap((one) => {
+    const inside = one.contentDocument;
+    return inside ? findItems(inside.querySelector('main') ?? inside) : [];
+  });
+
   const tables = [...root.querySelectorAll('table')].filter((one) => isSeen(one) && one.rows.length > 0);
   const drawings = [...root.querySelectorAll<SVGSVGElement>('svg[role="img"]')].filter((one) => isSeen(one) && isLarge(one));
   const canvases = [...root.querySelectorAll('canvas')].filter((one) => isSeen(one) && isLarge(one));
@@ -94,6 +100,7 @@ export function findItems(root: ParentNode): Item[] {
     ...tables.map((one): Item => ({ name: nameOf(one), kind: 'CSV', save: () => saveAs(fileName(nameOf(one), 'csv'), new Blob([csvOf(one)], { type: 'text/csv' })) })),
     ...drawings.map((one): Item => ({ name: nameOf(one), kind: 'PNG', save: () => { void pngOf(one).then((blob) => saveAs(fileName(nameOf(one), 'png'), blob)); } })),
     ...canvases.map((one): Item => ({ name: nameOf(one), kind: 'PNG', save: () => { void pictureOf(one).then((blob) => saveAs(fileName(nameOf(one), 'png'), blob)); } })),
+    ...framed,
   ];
 }
 
@@ -114,7 +121,7 @@ export function Downloads() {
   const look = () => { if (box.current?.open) setItems(findItems(document.querySelector('main') ?? document)); };
   return (
     <details class="downloads" ref={box} onToggle={look}>
-      <summary class="plain">Download</summary>
+      <summary class="plain">Save as CSV or PNG</summary>
       {items.length === 0 ? <p class="quiet">This page shows no table or chart.</p> : (
         <ul>{items.map((one, index) => <li key={index}><button type="button" onClick={() => { one.save(); if (box.current) box.current.open = false; }}><span>{one.name}</span> <span class="quiet">{one.kind}</span></button></li>)}</ul>
       )}

@@ -9,6 +9,8 @@ const kSuffixes: [RegExp, string][] = [
 // Nanoseconds from here on (from 2001) are no duration that anybody measured, but a time since 1970.
 const kSurelyDate = 978e15;
 const kListed = 24; // of a long list of values; the rest is folded
+const kMaxFacts = 30; // facts beside each other; of more
+const kFirstFacts = 12; // so many are shown
 const kItems = 6; // of a long list of objects
 
 function unitOf(key: string): string | undefined {
@@ -85,6 +87,17 @@ function FactValue({ name, value }: { name: string; value: unknown }) {
   );
 }
 
+// Packages of an environment are hundreds: the first say what is there, the others are folded.
+function FlatFacts({ facts, names }: { facts: [string, unknown][]; names: boolean }) {
+  const list = (some: [string, unknown][]) => (
+    <dl class="facts">
+      {some.map(([key, one]) => <div key={key}><dt class={names ? 'mono' : ''}>{names ? key : factTitle(key)}</dt><dd><FactValue name={key} value={one} /></dd></div>)}
+    </dl>
+  );
+  if (facts.length <= kMaxFacts) return list(facts);
+  return <>{list(facts.slice(0, kFirstFacts))}<details class="fold"><summary>{`and ${facts.length - kFirstFacts} more`}</summary>{list(facts.slice(kFirstFacts))}</details></>;
+}
+
 export function Facts({ value, depth = 0, names = false }: { value: unknown; depth?: number; names?: boolean }) {
   if (depth > 12) return <span class="quiet">nested too deeply to show</span>;
   if (Array.isArray(value) && isTable(value)) return <FactTable rows={value} />;
@@ -96,11 +109,7 @@ export function Facts({ value, depth = 0, names = false }: { value: unknown; dep
   const nested = entries.filter(([, one]) => isNested(one));
   return (
     <>
-      {flat.length > 0 && (
-        <dl class="facts">
-          {flat.map(([key, one]) => <div key={key}><dt class={names ? 'mono' : ''}>{names ? key : factTitle(key)}</dt><dd><FactValue name={key} value={one} /></dd></div>)}
-        </dl>
-      )}
+      {flat.length > 0 && <FlatFacts facts={flat} names={names} />}
       {nested.map(([key, one]) => (
         <div key={key} class="fact-group">
           <h3>{factTitle(key)}</h3>

@@ -30,12 +30,18 @@ export interface HistoryChange {
   meaning: string;
   alarm: boolean;
 }
+export interface HistoryPoint {
+  value: number;
+  label?: string;
+  time?: string;
+}
 export interface HistorySeries {
   name: string;
   unit: string;
   of?: string;
   count: number;
-  points: { value: number; label?: string; time?: string }[];
+  points: HistoryPoint[];
+  interrupted?: HistoryPoint[]; // of sessions that were stopped early: no part of the trend
   trend?: { changes: HistoryChange[]; alarms: string[] };
   reason?: string;
 }
@@ -108,6 +114,7 @@ export interface JobList {
 // What the document of the interface says of a job's parameters.
 export interface JobParameter {
   type?: string;
+  title?: string; // in words
   description?: string;
   minimum?: number;
   maximum?: number;

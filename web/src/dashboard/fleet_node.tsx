@@ -2,6 +2,7 @@ import { linePath } from '../charts/path.ts';
 import { linear } from '../charts/scale.ts';
 import { CopyButton } from '../components/copy_button.tsx';
 import { plural, text } from '../format/quantity.ts';
+import { kindWords } from '../model/session_kind.ts';
 import { useAnswer } from './api.ts';
 import { type FleetNode, type FleetOverview, spanOf, timeText, unitOfMetric } from './fleet_data.ts';
 import { Findings, FoundOrWorking } from './fleet_findings.tsx';
@@ -35,7 +36,7 @@ function Plot({ metric, node }: { metric: string; node: FleetNode }) {
 
 // One of this root opens; of one that is in the fleet's engine only, the command that explains it.
 function SessionItem({ session }: { session: FleetNode['sessions'][number] }) {
-  const about = <span class="quiet">{session.kind}{session.tag && `, ${session.tag}`}</span>;
+  const about = <span class="quiet">{kindWords(session.kind)}{session.tag && `, ${session.tag}`}</span>;
   if (session.command === undefined) return <li><a class="mono" href={hashOf('session', {}, session.id)}>{session.id}</a> {about}</li>;
   return <li><span class="mono">{session.id}</span> {about} <code>{session.command}</code> <CopyButton value={session.command} /></li>;
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { linear, padded, ticks } from '../charts/scale.ts';
+import { clamp, linear, padded, ticks } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
 import { kNoBreak, plural, prose, scaleFor, text } from '../format/quantity.ts';
 import { metricWords } from '../model/verdict.ts';
-import { type History as Answer, type HistorySeries, useAnswer } from './api.ts';
+import { type History as Answer, type HistoryPoint, type HistorySeries, useAnswer } from './api.ts';
 import { hashOf, type Place } from './place.ts';
 import { Empty, Loading, Refused } from './states.tsx';
 
@@ -18,7 +18,7 @@ const day = (time: string | undefined) => time?.slice(0, 10) ?? '';
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 // "2026-11-27 19:07 – 19:41", "2026-11-20 – 2026-11-27", or the labels of values without a time.
-function extentOf(first: HistorySeries['points'][number] | undefined, last: HistorySeries['points'][number] | undefined): string {
+function extentOf(first: HistoryPoint | undefined, last: HistoryPoint | undefined): string {
   const hour = (time: string | undefined) => time?.slice(11, 16) ?? '';
   if (day(first?.time) && day(first?.time) === day(last?.time)) return `${day(first?.time)} ${hour(first?.time)} \u2013 ${hour(last?.time)} UTC`;
   return `${day(first?.time) || first?.label} \u2013 ${day(last?.time) || last?.label}`;
@@ -39,13 +39,17 @@ function tickTexts(at: number[], unit: string): string[] {
   return at.map((one) => `${(one / factor).toFixed(digits)}${kNoBreak}${shown}`.trimEnd());
 }
 
+// Between the complete sessions before and after it, in indices.
+const placeOf = (point: HistoryPoint, points: HistoryPoint[]): number => points.filter((one) => (one.time ?? '') <= (point.time ?? '')).length - 0.5;
+
 function Chart({ series }: { series: HistorySeries }) {
+  const stopped = series.interrupted ?? [];
   const values = series.points.map((one) => one.value);
   const low = Math.min(...values);
   const high = Math.max(...values);
   const [box, width] = useWidth<HTMLElement>();
   const shown = shownOf(values);
-  const x = linear({ low: 0, high: Math.max(1, values.length - 1) }, kAxis + kEdge, width - kEdge);
+  const x = linear({ low: stopped.length > 0 ? -0.5 : 0, high: Math.max(1, values.length - 1) + (stopped.length > 0 ? 0.5 : 0) }, kAxis + kEdge, width - kEdge);
   const y = linear(shown, kHeight - kEdge, kEdge);
   const marks = ticks(shown, 4);
   const texts = tickTexts(marks, series.unit);
@@ -63,9 +67,25 @@ function Chart({ series }: { series: HistorySeries }) {
         {series.trend?.changes.map((one) => <line key={one.index} class={one.alarm ? 'history-alarm' : 'history-change'} x1={x(one.index)} x2={x(one.index)} y1={0} y2={kHeight} />)}
         <polyline class="history-line" points={values.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(' ')} />
         {series.points.map((one, index) => <circle key={index} class="history-point" cx={x(index)} cy={y(one.value)} r={values.length > 200 ? 1.5 : 3}><title>{`${one.label ?? ''} ${text(one.value, series.unit)}`}</title></circle>)}
+        {stopped.map((one, index) => <circle key={index} class="history-stopped" cx={x(placeOf(one, series.points))} cy={y(clamp(one.value, shown.low, shown.high))} r={3.5}><title>{`${one.label ?? ''} ${text(one.value, series.unit)}, interrupted`}</title></circle>)}
       </svg>
       <figcaption class="quiet">{extentOf(first, last)}; {text(low, series.unit)} to {text(high, series.unit)}</figcaption>
     </figure>
+  );
+}
+
+const kNamedStopped = 5;
+
+// Sessions that were stopped early measured less than they were asked to: they are shown, and compared with none.
+function Stopped({ points, unit, drawn }: { points: HistoryPoint[]; unit: string; drawn: boolean }) {
+  return (
+    <p class="quiet">
+      {plural(points.length, 'interrupted session')}, not part of the trend{drawn && <> (<svg class="history-key" viewBox="0 0 10 10" aria-hidden="true"><circle class="history-stopped" cx="5" cy="5" r="3.5" /></svg> in the chart, at its edge where beyond)</>}:{' '}
+      {points.slice(0, kNamedStopped).map((one, index) => (
+        <span key={index}>{index > 0 && ', '}{one.label ? <a class="mono" href={hashOf('session', {}, one.label)}>{one.label}</a> : day(one.time)} {text(one.value, unit)}</span>
+      ))}
+      {points.length > kNamedStopped && ` and ${points.length - kNamedStopped} more`}
+    </p>
   );
 }
 
@@ -81,6 +101,7 @@ function Series({ series, alike }: { series: HistorySeries; alike: boolean }) {
       {series.reason && <p class="quiet">{series.trend ? 'Undecided' : 'No trend'}: {prose(series.reason)}</p>}
       {alarms.map((one) => <p key={one} class="alarm"><strong>!</strong> {prose(one)}</p>)}
       {series.trend && !series.reason && alarms.length === 0 && <p class="quiet">No alarms.</p>}
+      {series.interrupted && <Stopped points={series.interrupted} unit={series.unit} drawn={series.points.length > 1} />}
       {changes.length > 0 && (
         <table>
           <caption class="unseen">Changes</caption>

@@ -1,6 +1,8 @@
 import { Meter } from '../components/meter.tsx';
 import { duration, percent, plural, text } from '../format/quantity.ts';
+import { kindWords } from '../model/session_kind.ts';
 import { type LiveBucket, type LiveGpu, type LiveMachine, type LiveProcess, type Second, useLive, type Watched } from './live_data.ts';
+import { Refused } from './states.tsx';
 
 const kWidth = 600;
 const kHeight = 140;
@@ -62,7 +64,7 @@ function Session({ session, now }: { session: Watched; now: number }) {
   const fact = (name: string, value: string) => <div><dt>{name}</dt><dd>{value}</dd></div>;
   return (
     <section class="section live-session">
-      <h2>{session.what} <span class="quiet">{session.kind}, {session.phase}, {clock((now - session.started_ns) / 1e9)}</span></h2>
+      <h2>{session.what} <span class="quiet">{kindWords(session.kind)}, {session.phase}, {clock((now - session.started_ns) / 1e9)}</span></h2>
       {session.done_ratio !== null && <Meter ratio={session.done_ratio} label="Done" />}
       <dl class="live-facts">
         {session.iterations > 0 && fact('Iterations', text(session.iterations, 'count'))}
@@ -120,7 +122,7 @@ function Machine({ machine, seconds }: { machine: LiveMachine; seconds: Second[]
         {fact('Load', machine.load_1min, 'count')}
       </dl>
       {points.length > 1 && <Band points={points} low={0} high={1} label="CPU use: minimum, mean, maximum per second" unit="ratio" />}
-      <ul class="live-cores">{machine.core_use_ratios.map((use, core) => <li key={core}><span class="quiet">{core}</span> {use === null ? '–' : <Meter ratio={use} label={`CPU ${core}`} />}</li>)}</ul>
+      <ul class="live-cores">{machine.core_use_ratios.map((use, core) => <li key={core}><span class="quiet nowrap">CPU {core}</span> {use === null ? '–' : <Meter ratio={use} label={`CPU ${core}`} />}</li>)}</ul>
       {machine.gpus.length > 0 && <Gpus gpus={machine.gpus} />}
     </section>
   );
@@ -154,11 +156,12 @@ const kStates = { connecting: 'connecting…', live: 'live', lost: 'connection l
 
 export function LivePage() {
   const live = useLive();
+  if (live.refusal?.status === 401) return <Refused refusal={live.refusal} />;
   return (
     <>
       <div class="tools">
         <h1>Live</h1>
-        <span class={live.state === 'lost' ? 'alarm' : 'quiet'} role="status">{kStates[live.state]}</span>
+        <span class={live.state === 'lost' ? 'alarm' : 'quiet'} role="status">{kStates[live.state]}{live.refusal && ` ${live.refusal.message}`}</span>
         {live.lost > 0 && <span class="quiet">{plural(live.lost, 'update')} left out: this browser was too slow</span>}
       </div>
       {live.machine && live.sessions.length === 0 && <p>No session is running. Start one here: <a href="#/jobs">Jobs</a>, or on the command line: <code>aaco run --model resnet50</code></p>}

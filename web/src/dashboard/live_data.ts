@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { type Refusal, refusalOf } from './api.ts';
 
 // The events of /api/v1/live (docs/formats/live.md).
 export interface LiveGpu {
@@ -97,6 +98,7 @@ export interface Live {
   processes: LiveProcess[];
   seconds: Second[];
   lost: number; // events that this reader was too slow for
+  refusal?: Refusal | undefined; // why there is no stream
 }
 
 export const kNothingYet: Live = { state: 'connecting', machine: null, sessions: [], processes: [], seconds: [], lost: 0 };
@@ -134,18 +136,41 @@ export function withHistory(live: Live, history: History): Live {
   return { ...live, seconds: history.cpu_use, sessions: history.sessions.map((one) => merged(undefined, one, one.started_ns)) };
 }
 
-// The stream while the page is open; the browser connects again by itself.
+const kAgain_ms = 3000;
+
+// The stream while the page is open. The browser connects again by itself where a connection ends, but not where the server refuses
+// one: then it is asked why.
 export function useLive(): Live {
   const [live, setLive] = useState<Live>(kNothingYet);
   useEffect(() => {
-    const stream = new EventSource('/api/v1/live');
-    const on = (name: string, change: (before: Live, data: string) => Live) =>
-      stream.addEventListener(name, (event) => { const { data } = event as MessageEvent<string>; setLive((before) => change(before, data)); });
-    on('history', (before, data) => withHistory(before, JSON.parse(data) as History));
-    on('tick', (before, data) => withTick(before, JSON.parse(data) as Tick));
-    on('thinned', (before, data) => ({ ...before, lost: (JSON.parse(data) as { lost: number }).lost }));
-    stream.onerror = () => setLive((before) => ({ ...before, state: 'lost' }));
-    return () => stream.close();
+    let stream: EventSource;
+    let timer = 0;
+    let asked = new AbortController();
+    let over = false;
+    const later = () => { timer = window.setTimeout(open, kAgain_ms); };
+    const ask = async () => {
+      asked = new AbortController();
+      const answer = await fetch('/api/v1/live', { credentials: 'same-origin', cache: 'no-store', signal: asked.signal });
+      const refusal = answer.ok ? undefined : refusalOf(answer.status, await answer.text());
+      asked.abort(); // a stream by now: the one that is opened next is read
+      if (over) return;
+      setLive((before) => ({ ...before, refusal }));
+      if (refusal?.status !== 401) later();
+    };
+    const open = () => {
+      stream = new EventSource('/api/v1/live');
+      const on = (name: string, change: (before: Live, data: string) => Live) =>
+        stream.addEventListener(name, (event) => { const { data } = event as MessageEvent<string>; setLive((before) => change(before, data)); });
+      on('history', (before, data) => withHistory({ ...before, refusal: undefined }, JSON.parse(data) as History));
+      on('tick', (before, data) => withTick(before, JSON.parse(data) as Tick));
+      on('thinned', (before, data) => ({ ...before, lost: (JSON.parse(data) as { lost: number }).lost }));
+      stream.onerror = () => {
+        setLive((before) => ({ ...before, state: 'lost' }));
+        if (stream.readyState === EventSource.CLOSED) ask().catch(() => { if (!over) later(); });
+      };
+    };
+    open();
+    return () => { over = true; asked.abort(); clearTimeout(timer); stream.close(); };
   }, []);
   return live;
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { asRefusal, type Notes, put, type Refusal, useAnswer } from './api.ts';
 import { hashOf } from './place.ts';
+import { Hint } from './states.tsx';
 
 function Form({ notes, path, saved }: { notes: Notes; path: string; saved: (now: Notes) => void }) {
   const [text, setText] = useState(notes.text);
@@ -15,7 +16,7 @@ function Form({ notes, path, saved }: { notes: Notes; path: string; saved: (now:
       <label>Note <textarea rows={4} maxLength={16384} value={text} onInput={(event) => setText(event.currentTarget.value)} /></label>
       <label>Tags <input type="text" spellcheck={false} placeholder="release golden" value={tags} onInput={(event) => setTags(event.currentTarget.value)} /></label>
       <button type="submit" class="plain">Save</button>
-      {refusal && <p class="alarm" role="alert">{refusal.message}{refusal.hint && <span class="quiet"> Hint: {refusal.hint}</span>}</p>}
+      {refusal && <p class="alarm" role="alert">{refusal.message} <Hint text={refusal.hint} /></p>}
     </form>
   );
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { duration, plural } from '../format/quantity.ts';
+import { kindWords } from '../model/session_kind.ts';
 import { type SessionLine, type SessionList, useAnswer } from './api.ts';
 import { ScrollBox } from '../components/scroll_box.tsx';
 import { hashOf, type Place } from './place.ts';
@@ -13,12 +14,12 @@ function Row({ line, ticked, tick }: { line: SessionLine; ticked: boolean; tick:
   return (
     <tr>
       <td><input type="checkbox" aria-label={`Compare ${line.id}`} checked={ticked} onChange={tick} /></td>
-      <td><a class="mono" href={hashOf('session', {}, line.id)}>{line.id}</a></td>
+      <td class="nowrap"><a class="mono" href={hashOf('session', {}, line.id)}>{line.id}</a></td>
       <td>{line.what}{line.note && <div class="quiet note-line">{line.note.split('\n')[0]}</div>}</td>
       <td class="right nowrap">{line.p50_ns === null ? <span class="quiet">–</span> : duration(line.p50_ns)}</td>
-      <td class="narrow">{line.kind}</td>
+      <td class="narrow">{kindWords(line.kind)}</td>
       <td class="narrow">{line.state}</td>
-      <td class="tags">{[line.tag, ...(line.tags ?? []).filter((one) => one !== line.tag)].filter(Boolean).map((tag) => <a key={tag} href={hashOf('sessions', { tag })}>{tag}</a>)}</td>
+      <td class="tags">{[line.tag, ...(line.tags ?? []).filter((one) => one !== line.tag)].filter(Boolean).map((tag) => <a key={tag} title={tag} href={hashOf('sessions', { tag })}>{tag}</a>)}</td>
       <td class="narrow nowrap">{line.created.replace('T', ' ').replace('Z', '')}</td>
     </tr>
   );

@@ -74,6 +74,13 @@ function threeDigits(value: number, scale: Scale): string {
   return group(value.toFixed(decimals));
 }
 
+// With four digits that count, in groups: "57,890", "4.286", "0.0125".
+export function fourDigits(value: number): string {
+  const size = Math.abs(value);
+  const decimals = size === 0 ? 0 : Math.max(0, 3 - Math.floor(Math.log10(size)));
+  return size >= 1e15 || (size > 0 && size < 1e-6) ? value.toPrecision(4) : group(Number(value.toPrecision(4)).toFixed(Math.min(decimals, 9)));
+}
+
 export interface Quantity {
   number: string;
   unit: string;

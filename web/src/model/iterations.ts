@@ -24,7 +24,7 @@ export const isBeside = (phase: string): boolean => phase === 'measure_telemetry
 export const isWarmup = (phase: string): boolean => phase === 'warmup';
 
 export function phaseTitle(phase: string): string {
-  const known: Record<string, string> = { load: 'Load', warmup: 'Warm-up', measure: 'Measured', measure_telemetry: 'Measured with telemetry', profile: 'Profiled', step: 'Steps' };
+  const known: Record<string, string> = { load: 'Load', warmup: 'Warm-up', measure: 'Measured', measure_telemetry: 'Measured with telemetry', profile: 'Profiled', step: 'Steps', record: 'Recorded', trace: 'Trace' };
   return Object.prototype.hasOwnProperty.call(known, phase) ? (known[phase] as string) : phase.replace(/_/g, ' ');
 }
 

@@ -220,7 +220,7 @@ export function findMetric(report: Report, id: string, device?: number): NamedMe
 export function metricTitle(report: Report, id: string): string {
   const defined = Object.prototype.hasOwnProperty.call(report.definitions ?? {}, id) ? report.definitions[id]?.title : '';
   if (defined) return defined;
-  const words = id.replace(/_(ns|bytes|ratio|hz|watts|joules|celsius|per_second)$/, '').replace(/[._]/g, ' ').replace(/\bp(\d+)\b/g, 'P$1');
+  const words = id.replace(/_(ns|bytes|ratio|hz|watts|joules|celsius|per_second)$/, '').replace(/[._]/g, ' ').replace(/\bp(\d+)\b/g, 'P$1').replace(/\b(gpu|cpu|rss|io|psi)\b/g, (name) => name.toUpperCase());
   return words ? words[0]?.toUpperCase() + words.slice(1) : id;
 }
 

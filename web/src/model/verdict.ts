@@ -12,7 +12,8 @@ export interface MetricVerdict {
   candidate?: number;
   delta_ratio?: number;
   interval?: [number, number];
-  smallest_detectable_ratio?: number;
+  smallest_detectable_ratio?: number; // an increase
+  smallest_detectable_decrease_ratio?: number;
   confidence?: number;
   explanation?: string;
 }

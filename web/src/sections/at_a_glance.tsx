@@ -1,3 +1,4 @@
+import { Command } from '../components/command.tsx';
 import { Meter } from '../components/meter.tsx';
 import { Name } from '../components/name.tsx';
 import { duration, percent, prose, roundPercent } from '../format/quantity.ts';
@@ -52,7 +53,7 @@ function Fix({ report, fix }: { report: Report; fix: Statement }) {
     <li>
       <div class="glance-fix"><strong>{prose(capital(fix.title))}</strong> <span class="glance-gain">{prose(saved(report, fix))}</span></div>
       {fix.confidence_ratio !== undefined && <span class="sure"><span class="quiet">confidence</span> <Meter ratio={fix.confidence_ratio} label="Confidence" /></span>}
-      {command && <code class="glance-command">{command}</code>}
+      {command && <Command class="glance-command" words={command.split(' ')} />}
     </li>
   );
 }

@@ -86,7 +86,7 @@ declare module '../model/report.ts' {
 
 const kRows = 12;
 const kBound: Record<string, string> = {
-  compute: 'busy: kernels', communication: 'exposed communication', copy: 'exposed copies', launch: 'launch-bound', waiting: 'host-bound: GPU starved',
+  compute: 'busy: kernels', communication: 'exposed communication', copy: 'exposed copies', launch: 'launch-bound', waiting: 'host-bound: GPU starved', held: 'launched work held back on the device',
 };
 
 // Columns of the table of devices, and the metrics in them.

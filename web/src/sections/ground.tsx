@@ -2,6 +2,7 @@ import { type Column, DataTable } from '../components/data_table.tsx';
 import { Facts, factTitle } from '../components/facts.tsx';
 import { Section } from '../components/section.tsx';
 import { count, interval, text } from '../format/quantity.ts';
+import { kindWords } from '../model/session_kind.ts';
 import { type Account, listMetrics, metricTip, metricTitle, type NamedMetric, type Report } from '../model/report.ts';
 
 // What the numbers rest on: the machine, the sources and what became of their records, and the metrics' definitions.
@@ -21,7 +22,7 @@ export function EnvironmentSection({ report, id, title }: { report: Report; id: 
         {report.environment !== undefined && <Facts value={withoutCommand(report.environment)} />}
         <div class="fact-group">
           <h3>Session</h3>
-          <Facts value={{ id: session.id, kind: session.kind, ...(session.tag ? { tag: session.tag } : {}), ...(session.created ? { started: session.created.replace('T', ' ').replace('Z', ' UTC') } : {}), state: session.state, clock: session.home_clock, ...(session.fingerprint ? { comparability_fingerprint: session.fingerprint } : {}) }} />
+          <Facts value={{ id: session.id, kind: kindWords(session.kind), ...(session.tag ? { tag: session.tag } : {}), ...(session.created ? { started: session.created.replace('T', ' ').replace('Z', ' UTC') } : {}), state: session.state, clock: session.home_clock, ...(session.fingerprint ? { comparability_fingerprint: session.fingerprint } : {}) }} />
         </div>
       </div>
     </Section>

@@ -1,13 +1,13 @@
 import { XAxis, YAxis } from '../charts/parts.tsx';
 import { placeLabels, pointRadius, roofGeometry } from '../charts/roof.ts';
 import { slotColour } from '../charts/palette.ts';
-import { powersOfTen } from '../charts/scale.ts';
+import { spacedLogTicks } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
 import { type Column, DataTable } from '../components/data_table.tsx';
 import { Name } from '../components/name.tsx';
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
-import { duration, percent, prose, quantity, text } from '../format/quantity.ts';
+import { duration, group, kNoBreak, percent, prose, scaleFor, text } from '../format/quantity.ts';
 import { type Report, type Roof, type Roofline, type RoofPoint, shortNameIn } from '../model/report.ts';
 import { groupSlots } from '../model/time_tree.ts';
 import { AttainableTable } from './attainable.tsx';
@@ -15,6 +15,17 @@ import { AttainableTable } from './attainable.tsx';
 const kHeight = 380;
 const kBesideFrom = 640; // pixels of width from which names of roofs stand beside the chart,
 const kNames = 200; // in so many
+
+const kRowGap = 26; // pixels between the ticks of the rates,
+const kColumnGap = 44; // and of the intensities
+
+// "200 GFLOP/s", "0.05": ticks are round, and so are their texts.
+const round = (value: number): string => group(String(Number(value.toPrecision(3))));
+export function rateTick(value: number): string {
+  const { factor, unit } = scaleFor(value, 'flop/s');
+  return `${round(value / factor)}${kNoBreak}${unit}`;
+}
+export const intensityTick = (value: number): string => (value >= 1e5 || value < 1e-3 ? value.toExponential(0).replace('e+', 'e') : round(value));
 
 // What a point reached of the roofs above it, and where its work is from.
 function shares(point: RoofPoint): string {
@@ -29,7 +40,7 @@ function shares(point: RoofPoint): string {
 function Chart({ line, slots, report }: { line: Roofline; slots: Map<string, number>; report: Report }) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const beside = width >= kBesideFrom;
-  const box = { left: 76, right: width - (beside ? kNames : 16), top: 14, bottom: kHeight - 42 };
+  const box = { left: 92, right: width - (beside ? kNames : 16), top: 14, bottom: kHeight - 42 };
   const geometry = roofGeometry(line, box, beside);
   if (!geometry) return null;
   const { x, y, roofs, points } = geometry;
@@ -37,9 +48,8 @@ function Chart({ line, slots, report }: { line: Roofline; slots: Map<string, num
   return (
     <div ref={ref} class="chart">
       <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`Roofline: ${line.text} The table below lists the same points.`}>
-        <YAxis scale={y} ticks={powersOfTen(y.domain)} format={(value) => { const q = quantity(value, 'flop/s'); return `${q.number.replace(/\.0+$/, '')}\u00a0${q.unit.replace('FLOP/s', '')}`; }} box={box} />
-        <XAxis scale={x} ticks={powersOfTen(x.domain)} format={(value) => (value < 1 ? value.toPrecision(1) : value.toLocaleString('en'))} y={box.bottom} title={'arithmetic intensity, FLOP/byte \u2192'} />
-        <text x={box.left} y={box.top - 2} class="axis-title">FLOP/s</text>
+        <YAxis scale={y} ticks={spacedLogTicks(y, kRowGap)} format={rateTick} box={box} />
+        <XAxis scale={x} ticks={spacedLogTicks(x, kColumnGap)} format={intensityTick} y={box.bottom} title={'Arithmetic intensity (FLOP per byte)'} />
         {roofs.map((roof, index) => (
           <g key={index}>
             <path d={roof.path} class={`roof ${roof.roof.kind} basis-${roof.roof.basis}`} />

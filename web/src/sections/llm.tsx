@@ -1,5 +1,5 @@
 import { Section, type SectionEntry, type SectionProps } from '../components/section.tsx';
-import { duration, kNoBreak, text } from '../format/quantity.ts';
+import { duration, fourDigits, kNoBreak, text } from '../format/quantity.ts';
 import { metricTip, type Report } from '../model/report.ts';
 import { ScrollBox } from '../components/scroll_box.tsx';
 import { LoadCurve } from './load_curve.tsx';
@@ -70,7 +70,7 @@ const kColumns: Column[] = [
 
 function cell(level: Level, id: string) {
   const metric = level.metrics?.[id];
-  return metric === undefined ? '' : metric.unit === '1/s' ? metric.value.toPrecision(4) : text(metric.value, metric.unit);
+  return metric === undefined ? '' : metric.unit === '1/s' ? fourDigits(metric.value) : text(metric.value, metric.unit);
 }
 
 // A request as a line: grey until it was sent, then to its first token, then a tick for each chunk.

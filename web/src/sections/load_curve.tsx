@@ -3,7 +3,7 @@ import { XAxis, YAxis } from '../charts/parts.tsx';
 import { extent, linear, logarithmic, logTicks, padded, ticks } from '../charts/scale.ts';
 import { useWidth } from '../charts/use_width.ts';
 import { hideTip, showTip } from '../components/tip.tsx';
-import { duration, scaleFor } from '../format/quantity.ts';
+import { duration, fourDigits, group, scaleFor } from '../format/quantity.ts';
 
 const kHeight = 280;
 const kLogFrom = 12; // ratio of the largest to the smallest latency from which the scale is logarithmic
@@ -68,14 +68,14 @@ export function LoadCurve({ levels, knee, counts }: { levels: CurveLevel[]; knee
   for (const one of points)
     if (named.every((other) => Math.hypot(x(one.rate) - x(other.rate), y(one.p50.value) - y(other.p50.value)) > kLabelRoom)) named.push(one);
   const tip = (one: Point, event: PointerEvent) => showTip(event.clientX, event.clientY,
-    `${one.level.load}\n${one.rate.toPrecision(3)} requests/s\nTTFT P50 ${duration(one.p50.value)}${one.p99 === undefined ? '' : `, P99 ${duration(one.p99)}`}${one.level.client_limit?.length ? `\n${one.level.client_verdict}` : ''}`);
+    `${one.level.load}\n${fourDigits(one.rate)} requests/s\nTTFT P50 ${duration(one.p50.value)}${one.p99 === undefined ? '' : `, P99 ${duration(one.p99)}`}${one.level.client_limit?.length ? `\n${one.level.client_verdict}` : ''}`);
   return (
     <figure class="load-curve">
       <figcaption>Time to first token over throughput{log ? <span class="quiet">logarithmic scale</span> : null}</figcaption>
       <div ref={ref} class="chart">
         <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`Median time to first token from ${duration(points[0]?.p50.value ?? 0)} at ${points[0]?.level.load} to ${duration(points[points.length - 1]?.p50.value ?? 0)} at ${points[points.length - 1]?.level.load}${knee ? `; knee at ${knee}` : ''}.`}>
           <YAxis scale={y} ticks={yTicks} format={(value) => duration(value)} box={box} />
-          <XAxis scale={x} ticks={ticks(x.domain, Math.max(2, width / 120)).filter((one) => one >= 0)} format={(value) => String(Number(value.toPrecision(4)))} y={box.bottom} title="requests/s" />
+          <XAxis scale={x} ticks={ticks(x.domain, Math.max(2, width / 120)).filter((one) => one >= 0)} format={(value) => group(String(Number(value.toPrecision(4))))} y={box.bottom} title="requests/s" />
           {kneeAt && (
             <g>
               <line x1={x(kneeAt.rate)} x2={x(kneeAt.rate)} y1={box.top} y2={box.bottom} class="median" />

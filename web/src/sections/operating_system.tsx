@@ -24,7 +24,7 @@ interface OperatingSystem {
     migrations: number;
     page_faults: number;
   }[];
-  reasons: { kind: string; detail: string; call: string; count: number; total_ns: number; longest_ns: number; bytes?: number }[];
+  reasons: { kind: string; detail: string; call: string; count: number; total_ns: number; longest_ns: number; bytes?: number; woken_wait_ns?: number }[];
   waits?: WaitFrame;
 }
 

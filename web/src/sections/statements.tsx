@@ -1,10 +1,13 @@
+import { Command } from '../components/command.tsx';
 import { Meter } from '../components/meter.tsx';
 import { Section, type SectionProps } from '../components/section.tsx';
 import { prose, roundPercent } from '../format/quantity.ts';
 
+const kTry = 'try: ';
+
 function Evidence({ list }: { list: string[] | undefined }) {
   if (!list || list.length === 0) return null;
-  return <ul class="evidence" aria-label="Evidence">{list.map((one, index) => <li key={index}>{prose(one)}</li>)}</ul>;
+  return <ul class="evidence" aria-label="Evidence">{list.map((one, index) => <li key={index}>{one.startsWith(kTry) ? <>{kTry}<Command words={one.slice(kTry.length).split(' ')} /></> : prose(one)}</li>)}</ul>;
 }
 
 export function WhySection({ report, id, title }: SectionProps) {

@@ -7,7 +7,7 @@ import { useZoom, type Zoom } from '../charts/use_zoom.ts';
 import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
 import { duration, interval, plural, scaleFor, text, unitOf } from '../format/quantity.ts';
-import { metricTip, type Phase, type Report, type Series } from '../model/report.ts';
+import { metricTip, metricTitle, type Phase, type Report, type Series } from '../model/report.ts';
 
 const kHeight = 132;
 const kNamed = 5; // lines with a label of their own; more are drawn alike
@@ -67,7 +67,8 @@ function sortOut(series: Series[]): { charts: Series[][]; unchanged: Series[] } 
 }
 
 interface ChartProps {
-  tip: string; // what the metric means
+  title: string; // of the metric, in words
+  tip: string; // what it means
   list: Series[];
   phases: Phase[];
   zoom: Zoom;
@@ -81,7 +82,7 @@ const valueAt = (series: Series, time: number): number | null | undefined => {
   return series.value[near];
 };
 
-function SmallChart({ tip, list, phases, zoom, hover, onHover }: ChartProps) {
+function SmallChart({ title, tip, list, phases, zoom, hover, onHover }: ChartProps) {
   const [ref, width] = useWidth<HTMLDivElement>(420);
   const unit = list[0]?.unit ?? '';
   const range = useMemo(() => {
@@ -102,11 +103,10 @@ function SmallChart({ tip, list, phases, zoom, hover, onHover }: ChartProps) {
     return value === null || value === undefined ? 'not measured' : text(value, unitOf(one.metric, unit));
   };
   const all = extent(list.flatMap((one) => one.value));
-  const metric = list[0]?.metric ?? '';
   return (
     <figure class="small-chart">
       <figcaption>
-        <span class="mono metric-name" title={tip}>{shorten(metric, 40)}</span>
+        <span class="metric-name" title={tip}>{title}</span>
         <span class="readout">
           {named
             ? list.map((one, index) => <span key={index} class="reading"><svg width="16" height="8" aria-hidden="true"><line x1="0" x2="16" y1="4" y2="4" class={`line l${index}`} /></svg>{one.entity ? `${shorten(one.entity, 18)} ` : ''}<b>{read(one)}</b></span>)
@@ -114,7 +114,7 @@ function SmallChart({ tip, list, phases, zoom, hover, onHover }: ChartProps) {
         </span>
       </figcaption>
       <div ref={ref} class="chart">
-        <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`${metric}: ${list.slice(0, kNamed).map((one) => `${one.entity ?? ''} mean ${read(one)}`).join(', ')}`}>
+        <svg viewBox={`0 0 ${width} ${kHeight}`} role="img" aria-label={`${title}: ${list.slice(0, kNamed).map((one) => `${one.entity ?? ''} mean ${read(one)}`).join(', ')}`}>
           {phases.map((phase, index) => {
             const [a, b] = [Math.max(box.left, x(phase.start_ns)), Math.min(box.right, x(phase.end_ns))];
             return b > a && <rect key={index} x={a} width={b - a} y={box.top} height={box.bottom - box.top} class={`band ${phase.name === 'measure' ? 'tinted' : 'plain'}`} data-tip={phase.name} />;
@@ -147,14 +147,14 @@ export function TelemetrySection({ report, id, title }: { report: Report; id: st
     <Section id={id} title={title} lead={<>All charts share one time axis; the measured phase is tinted. The figure next to each name is the mean<span class="screen-only">, or the value under the pointer</span>.</>}>
       {groups.length > 0 && <ZoomFrame zoom={zoom} label="Telemetry" note={hover === null ? `${duration(zoom.domain.high - zoom.domain.low)} shown` : `at ${duration(hover)}`}>
         <div class="small-charts">
-          {groups.slice(0, shown).map((list) => <SmallChart key={list[0]?.metric} tip={metricTip(report, list[0]?.metric ?? '')} list={list} phases={phases} zoom={zoom} hover={hover} onHover={setHover} />)}
+          {groups.slice(0, shown).map((list) => <SmallChart key={list[0]?.metric} title={metricTitle(report, list[0]?.metric ?? '')} tip={metricTip(report, list[0]?.metric ?? '')} list={list} phases={phases} zoom={zoom} hover={hover} onHover={setHover} />)}
         </div>
       </ZoomFrame>}
       {groups.length > shown && <button type="button" class="more" onClick={() => setShown(groups.length)}>Show {groups.length - shown} more metrics</button>}
       {unchanged.length > 0 && (
         <div class="unchanged">
           <h3>Unchanged throughout</h3>
-          <ul>{unchanged.map((one, index) => <li key={index}><span class="mono" title={metricTip(report, one.metric)}>{shorten(one.metric, 48)}{one.entity && one.entity !== one.metric.split('.')[0] ? ` ${shorten(one.entity, 20)}` : ''}</span> <b>{text(mean(one.value) ?? 0, unitOf(one.metric, one.unit))}</b></li>)}</ul>
+          <ul>{unchanged.map((one, index) => <li key={index}><span title={metricTip(report, one.metric)}>{metricTitle(report, one.metric)}{one.entity && one.entity !== one.metric.split('.')[0] ? ` ${shorten(one.entity, 20)}` : ''}</span> <b>{text(mean(one.value) ?? 0, unitOf(one.metric, one.unit))}</b></li>)}</ul>
         </div>
       )}
     </Section>

@@ -8,7 +8,7 @@ import { useZoom } from '../charts/use_zoom.ts';
 import { hideTip, showTip } from '../components/tip.tsx';
 import { Section } from '../components/section.tsx';
 import { shorten } from '../format/name.ts';
-import { count, duration, scaleFor } from '../format/quantity.ts';
+import { count, duration, plural, scaleFor } from '../format/quantity.ts';
 import { buildTracks, detailExtent, kOverview, type Lane, timelineExtent, timelineSlots, type Track } from '../model/lanes.ts';
 import { callOf, phaseTitles } from '../model/iterations.ts';
 import type { Phase, Report, TimelineColumns } from '../model/report.ts';
@@ -127,7 +127,7 @@ function Spans({ columns: given, report }: { columns: TimelineColumns; report: R
   };
   const groups = columns.groups.map((group, index) => ({ group, slot: slots[index] ?? kOther })).filter(({ group, slot }) => group !== '' && slot < kOther);
   return (
-    <ZoomFrame zoom={zoom} label="Timeline" note={<>{duration(span)} shown, {count(columns.rows)} spans{report.thinned?.timeline ? ` (the longest of ${count(report.thinned.timeline)})` : ''}</>}>
+    <ZoomFrame zoom={zoom} label="Timeline" note={<>{duration(span)} shown, {plural(columns.rows, 'span')}{report.thinned?.timeline ? ` (the longest of ${count(report.thinned.timeline)})` : ''}</>}>
       <div ref={ref} class="chart">
         <svg viewBox={`0 0 ${width} ${height + 26}`} class="timeline">
           {marks.map((tick) => <line key={tick} x1={x(tick)} x2={x(tick)} y1={0} y2={height} class="grid" />)}
