@@ -61,7 +61,7 @@ class CauseBook {
                synchronous_copy = 0, cpu_contention = 0, disk = 0, sleep = 0, python = 0, unknown = 0, lock = 0, queue_full = 0,
                blocked_launch = 0, framework = 0, host_code = 0, host_operator = 0, start_up = 0, allocation = 0,
                first_allocation = 0, collective_launch = 0, library_initialisation = 0, model_loading = 0, weight_streaming = 0,
-               stream_event = 0, peer_device = 0, host_function = 0, stream_value = 0;
+               stream_event = 0, peer_device = 0, host_function = 0, stream_value = 0, jit_compilation = 0;
   };
   [[nodiscard]] const Own& own() const { return own_; }
 

@@ -98,8 +98,9 @@ struct Explained {
   // Of the whole gap, by named cause, the largest first, and the one that names the gap. Empty without a book of causes.
   std::vector<HostShare> host;
   std::optional<CauseIndex> host_cause;
-  trace::NameId host_frame;  // the event that the host's cause was read from; 0: none
-  bool drained = false;      // the host had waited for the device to finish, and launched the next work only then
+  trace::NameId host_frame;   // the event that the host's cause was read from; 0: none
+  bool drained = false;       // the host had waited for the device to finish, and launched the next work only then
+  bool ends_in_copy = false;  // or in a fill
 };
 
 // Follows a trace in time order, in bounded memory. For each gap, when the work that ends it is known: still_idle() with the end
@@ -195,6 +196,8 @@ class GapExplainer {
                  std::vector<ReadFrame>& reads) const;
   [[nodiscard]] const std::vector<HostFrame>& frames_of(const Gap& gap, std::int64_t thread_id, std::int64_t until_ns);
   void spread_warmup(std::vector<HostFrame>& frames) const;
+  void note_compilers(const Gap& gap, std::vector<HostFrame>& frames) const;
+  [[nodiscard]] bool blocks(const Evidence& copy) const;
   bool add_search(const Gap& gap, std::vector<HostFrame>& frames) const;
   bool add_first_call(const Gap& gap, std::vector<HostFrame>& frames) const;
   [[nodiscard]] HostFrame frame_of(const Call& call, const Gap& gap) const;
@@ -257,7 +260,8 @@ struct CauseSum {
   std::int64_t gap_count = 0;
   std::int64_t idle_ns = 0;
   std::int64_t short_idle_ns = 0;  // in gaps of at most kLaunchGapNs in which the host had no activity of its own
-  std::int64_t drained_ns = 0;     // of short_idle_ns, after the host had waited for the device to finish
+  std::int64_t drained_ns = 0;     // in short gaps after the host had waited for the device to finish, or for a value of it
+  std::int64_t issue_ns = 0;       // of short_idle_ns, before a copy or a fill
   std::int64_t warmup_ns = 0;      // in gaps whose named cause does not recur: loading code, compiling, initialising
   std::int64_t blocked_ns = 0;     // in gaps whose named cause is no matter of launching: a call held up by something else
   std::int64_t held_ns = 0;        // in gaps whose work had been launched and was held back on the device

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analytics/advice.h"
@@ -47,16 +48,25 @@ struct ExposedCopy {
   std::map<std::string, double> launchers;
 };
 
+// What is said of many small copies or fills of one kind (column kind of copies).
+struct IssuedWork {
+  std::string id, title, remedy;
+};
+IssuedWork issued_work(std::string_view kind, double count, std::optional<double> mean_bytes);
+
 // One device of a trace.
 struct GpuFacts {
   std::string session = "SESSION";  // how commands call it
   double span_ns = 0, busy_ns = 0;
   double steps_ns = 0;  // duration of all steps of its rank; 0: the trace has none
   double exposed_copy_ns = 0, exposed_collective_ns = 0;
-  std::map<std::string, GpuIdle> idle;                // by cause (analytics/gaps.h)
-  std::vector<HostIdle> host;                         // the same time by named cause; empty: not looked for
-  double launch_ns = 0;                               // idle time due to launch overhead (analytics/gpu_limit.h)
-  std::map<std::string, double> copy_ns;              // device time of copies by kind (column kind of copies); empty: unknown
+  std::map<std::string, GpuIdle> idle;      // by cause (analytics/gaps.h)
+  std::vector<HostIdle> host;               // the same time by named cause; empty: not looked for
+  double launch_ns = 0;                     // idle time due to launch overhead (analytics/gpu_limit.h)
+  double drained_ns = 0;                    // idle in short gaps, after the host had waited for the device or for a value of it
+  double copy_issue_ns = 0;                 // of launch_ns, before copies and fills that are issued one by one
+  std::string issued_title, issued_remedy;  // of these copies and fills (issued_work())
+  std::map<std::string, double> copy_ns;    // device time of copies by kind (column kind of copies); empty: unknown
   std::map<std::string, ExposedCopy> exposed_copies;  // by kind; empty: unknown which of them were exposed
   std::optional<double> pinned_ratio;     // of the time of copies from and to the host, from pinned memory; empty: unknown
   std::optional<std::int64_t> straggler;  // the rank that the others wait for in collectives

@@ -25,6 +25,7 @@ struct EqualKernels {
   trace::NameId name;
   std::string family;
   std::int64_t count = 0, sum_ns = 0;
+  std::int64_t first_start_ns = 0, last_start_ns = 0;
   std::int64_t group_count = 0;  // work-groups (blocks) of each; 0: the trace has no grids
   std::vector<PacePoint> points;
 };

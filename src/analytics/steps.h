@@ -32,7 +32,8 @@ struct Steps {
 // device usually idles longest (the host begins a step there), or at the first kernel where no such place stands out, unless
 // these are layers: most periods begin inside one launch (of a graph), or a recorded Python stack has fewer forward passes
 // (outermost "nn.Module: " frames) than there are periods; else the optimizer's steps, each of which ends one. Without kernels
-// the time is that of the calls. Memory: 24 bytes a kernel, of at most the first million of a rank.
+// the time is that of the calls. Ranges most of which contain no kernel and no launch are no steps.
+// Memory: 32 bytes a kernel, of at most the first million of a rank.
 class StepFinder {
  public:
   explicit StepFinder(trace::NameTable& names) : names_(names) {}
@@ -55,11 +56,12 @@ class StepFinder {
   struct Forward {
     std::int64_t count = 0, until_ns = INT64_MIN;
   };
-  enum class Role : std::int8_t { unseen, ignored, step, optimiser, marker, module };
+  enum class Role : std::int8_t { unseen, ignored, step, optimiser, marker, module, launch };
   Role role_of(const trace::ApiCallRow& row);
   std::uint32_t stem_of(trace::NameId name);
   Steps from_profiler_steps();
   Steps from_markers();
+  [[nodiscard]] bool has_work(std::int32_t rank, const std::vector<Range>& ranges) const;
   Steps from_period();
   Steps from_optimiser();
   [[nodiscard]] std::string why_layers(std::int32_t rank, const Kernels& kernels, std::size_t begin, std::size_t period) const;
@@ -70,6 +72,7 @@ class StepFinder {
   std::map<std::uint32_t, std::uint32_t> stems_;                                    // names of markers without their numbers
   std::map<std::int32_t, std::vector<Range>> profiler_steps_;                       // by rank
   std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<Range>> optimiser_;  // by rank, name
+  std::map<std::int32_t, std::vector<std::int64_t>> launches_;                      // by rank: starts of launch calls
   std::map<std::int32_t, Forward> forwards_;                                        // by rank
   std::string not_steps_;                                                           // why a period was not taken
   std::map<std::int32_t, Range> calls_;                                             // by rank: first start, last end

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analytics/recording_holes.h"
 #include "trace/rows.h"
 
 // Whether the times between a trace's kernels say anything of the program that ran: merged runs, counter passes and recorded
@@ -30,12 +31,17 @@ struct TimelineFacts {
   std::int64_t id_pairs = 0, id_falls = 0;  // neighbouring kernels with ids, and those whose id is smaller than the one before
   double idle_ratio = 0;                    // of the least busy device's span
   std::vector<RankSpan> ranks;
-  bool one_process = false;         // launched the work of all ranks
-  std::vector<RankSpan> processes;  // first start to last end of the host events of each process
+  bool one_process = false;          // launched the work of all ranks
+  std::vector<RecordingHole> holes;  // in the recording of one rank
+  double hole_ratio = 0;             // of that rank's span
+  bool is_cut = false;               // the file ends early
+  std::int64_t linked_count = 0;     // kernels whose launch is in the trace
+  std::vector<RankSpan> processes;   // first start to last end of the host events of each process
 };
 
 struct NoTimeline {
-  std::string reason;  // merged-runs, separate-windows, counter-pass, collectives-only, copies-only, graph-capture, kernels-only
+  std::string reason;  // merged-runs, separate-windows, cut-file, counter-pass, collectives-only, copies-only, graph-capture,
+                       // kernels-only
   std::string text;    // one sentence
   bool operator==(const NoTimeline&) const = default;
 };

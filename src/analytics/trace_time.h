@@ -76,7 +76,8 @@ struct DeviceTime {
   std::int64_t orphan_count = 0;  // counted even if the convention excludes them elsewhere
   std::int64_t linked_sum_ns = 0;
   std::int64_t copy_count = 0;
-  std::int64_t copy_sum_ns = 0;  // copies and memsets
+  std::int64_t copy_sum_ns = 0;      // copies and memsets
+  std::int64_t microcopy_count = 0;  // of copy_count, shorter than kMicrokernelNs
   std::int64_t memset_count = 0;
   std::int64_t collective_count = 0;
   std::int64_t collective_sum_ns = 0;

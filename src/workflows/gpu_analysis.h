@@ -38,6 +38,7 @@ struct GpuAnalysisOptions {
   bool keep_steps = true;                // as iterations of the session; else they only tell its nodes from each other
   bool same_machine = false;             // equal device numbers of ranks are one GPU, which they share
   bool counters_apart = false;           // counters come from other executions than the kernels' times
+  bool is_cut = false;                   // at least one file ends early
   bool processes_differ = false;         // the files say that they are of different ranks
   SeenDevices devices;
   analytics::levels::Plan levels;  // of the timeline, which the rows make on the way; empty: none
@@ -57,6 +58,10 @@ struct GpuOfTrace {
   analytics::trace_time::DeviceTime time;
   std::int64_t repeated_kernels = 0;                // that stand in the trace before, the same in every column
   std::int64_t early_kernels = 0, earliest_ns = 0;  // that start before the call that launched them; the longest lead
+  // What was added to the device's times to compare them with the host's (analytics/host_offset.h), and the part of the idle time
+  // that this leaves uncertain: gaps shorter than the clocks are apart.
+  std::int64_t host_offset_ns = 0;
+  double uncertain_idle_ratio = 0;
   analytics::trace_time::QueueDepth queue;
   analytics::attribution::Coverage coverage;
   std::int64_t known_family_ns = 0;  // kernel time with a family other than "other"

@@ -23,8 +23,8 @@ CLASSES = {
 }
 CAUSES = {
     # of the host
-    "data-loading", "python", "framework", "launch", "launch-latency", "graph-launch", "small-kernels", "synchronous-copy",
-    "synchronisation", "allocation", "host-operator", "host-code", "optimiser-host", "gc", "checkpoint", "logging", "lock", "sleep", "disk", "profiler", "unknown",
+    "data-loading", "python", "framework", "launch", "launch-latency", "graph-launch", "small-kernels", "small-copies", "small-fills", "synchronous-copy",
+    "synchronisation", "allocation", "pinned-allocation", "host-operator", "host-code", "optimiser-host", "gc", "checkpoint", "logging", "lock", "sleep", "disk", "profiler", "unknown",
     # of warm-up
     "first-use", "jit-compilation", "autotuning", "graph-capture", "library-initialisation", "first-touch",
     # of the device
@@ -32,7 +32,7 @@ CAUSES = {
     "memory-bandwidth", "collective", "compute-and-communication", "straggler",
     # why a file or kernel cannot tell
     "graph-capture", "counter-pass", "no-timeline", "collectives-only", "no-device-events", "single-kernel", "statistics",
-    "empty-file", "merged-runs", "kernels-only", "host-calls-only", "copies-only", "allocations-only", "markers-only",
+    "empty-file", "merged-runs", "separate-windows", "cut-file", "kernels-only", "host-calls-only", "copies-only", "allocations-only", "markers-only",
     "sampled", "no-times", "no-time", "no-workload", "no-work-known", "far-from-both",
     # of pairs and coverage
     "kernel-faster", "kernel-slower", "less-traffic", "other-device", "noise",

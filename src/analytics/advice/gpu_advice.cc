@@ -23,6 +23,7 @@ constexpr double kDominates = 0.3;          // of the whole: launching takes as 
 constexpr double kReplayGapNs = 1'500;      // between the kernels of a replayed graph: our own judgement, vendors state 1 to 2 us
 // Waits for values, of the kernels or of the time between, with which no graph of the whole step is possible (the same).
 constexpr double kManyReads = 0.05;
+constexpr double kMostlyDrained = 0.5;     // of the time that launching and dispatch take; the same
 constexpr double kNearLimit = 0.85;        // of the device limits: no other implementation is advised; the same
 constexpr double kMostlyReductions = 0.5;  // of the small kernels' time; the same
 constexpr double kFusedShare = 0.5;        // of two element-wise kernels fused, each tensor between is not written and read again
@@ -44,7 +45,7 @@ std::string span_then(double saved_ns, const GpuFacts& facts) {
 }
 
 std::string gaps(std::int64_t count) {
-  if (count == 0) return "parts of gaps that are named by another cause";
+  if (count == 0) return "parts of gaps whose main cause is another";
   return core::format_count(static_cast<double>(count)) + (count == 1 ? " gap" : " gaps");
 }
 
@@ -68,6 +69,7 @@ double total(const std::vector<GpuKernel>& kernels) {
   return sum;
 }
 
+// One class (above 400 lines): each piece of advice excludes others.
 class Adviser {
  public:
   explicit Adviser(const GpuFacts& facts) : facts_(facts), copies_(facts.copy_ns, facts.pinned_ratio, facts.exposed_copies) {
@@ -125,7 +127,7 @@ class Adviser {
   void unexplained(const GpuIdle& idle, std::string text, std::string_view what = "the host as well") {
     list_.push_back({"unexplained_idle", fmt::format("trace {}: the trace does not explain why the device is idle", what),
                      std::move(text), 0, kPerhaps, kChange,
-                     fmt::format("{} idle in {} of unknown cause; what explaining it saves is unknown",
+                     fmt::format("{} idle without a known cause, in {}; what explaining it saves is unknown",
                                  share(idle.idle_ns, facts_), gaps(idle.gap_count))});
     list_.back().gain_of = whole(facts_);
     list_.back().cost_ratio = idle.idle_ns / whole_ns(facts_);
@@ -151,15 +153,56 @@ class Adviser {
                       one.outside ? " and before or after the device's work" : "", span_then(saveable(one.idle.idle_ns), facts_),
                       once ? "; a single gap may not recur in a longer run" : ""));
     }
+    if (drains(dispatch_ns + facts_.launch_ns)) return remove_drains();
     dispatch_ns = saveable(dispatch_ns - std::min(dispatch_ns, facts_.launch_ns));
     if (replays_dispatch()) return;  // that advice has it
     add("host_waiting", "keep the device busy: let the host run ahead",
-        "The device waits while the host dispatches operators and runs Python code: capture a graph, use torch.compile, or "
-        "larger "
-        "batches.",
+        replays_graphs() ? "The device waits while the host dispatches operators and runs Python code outside the graphs that it "
+                           "replays: capture that too, or use larger batches."
+                         : "The device waits while the host dispatches operators and runs Python code: capture a graph, use "
+                           "torch.compile, or larger batches.",
         dispatch_ns, kLikely, kChange,
         fmt::format("{} idle during dispatch and Python code, excluding launch overhead; {}", share(dispatch_ns, facts_),
                     span_then(dispatch_ns, facts_)));
+  }
+
+  // Nearly each pause of dispatch and launching follows a wait for the device: without the waits the host runs ahead.
+  bool drains(double between_ns) const {
+    return facts_.drained_ns >= kMinGain * whole_ns(facts_) && facts_.drained_ns >= kMostlyDrained * between_ns;
+  }
+  void remove_drains() {
+    const double saved = saveable(facts_.drained_ns);
+    add("synchronisation", "remove what waits for the device between launches",
+        "After each wait (.item(), .cpu(), synchronize) the device is idle until the host has launched the next work: keep the "
+        "values on the device, and read them once at the end.",
+        saved, kSure, kChange,
+        fmt::format("{} idle in short gaps after such waits; {}", share(facts_.drained_ns, facts_), span_then(saved, facts_)));
+  }
+
+  // The program replays graphs: their launch calls, and not those of kernels, take the time.
+  double graph_launch_ns() const {
+    double sum = 0;
+    for (const HostIdle& one : facts_.host)
+      if (one.cause == "graph-launch") sum += one.idle.idle_ns;
+    return sum;
+  }
+  bool replays_graphs() const { return graph_launch_ns() > 0; }
+
+  // Copies and fills issued one by one take most of the launching time.
+  bool issues_copies() const { return facts_.copy_issue_ns >= kMostlyDrained * facts_.launch_ns && facts_.copy_issue_ns > 0; }
+  void issue_less() {
+    const double saved = saveable(facts_.copy_issue_ns);
+    add("small_copies", "idle: " + facts_.issued_title, facts_.issued_remedy + ".", saved, kSure, kChange,
+        fmt::format("{} idle before these; {}", share(facts_.copy_issue_ns, facts_), span_then(saved, facts_)));
+  }
+  void larger_graphs() {
+    const double saved = saveable(graph_launch_ns()) / 2;
+    add("launch_bound", "launch fewer, larger graphs",
+        "The program already replays graphs, and their launch calls take the time: capture several iterations in one graph, "
+        "merge small graphs, and upload a graph before its first launch.",
+        saved, kPerhaps, kChange,
+        fmt::format("{} idle while graphs are launched; half as many launches would save half of that, {}",
+                    share(graph_launch_ns(), facts_), span_then(saved, facts_)));
   }
 
   void waiting() {
@@ -186,6 +229,9 @@ class Adviser {
   }
 
   void launching() {
+    if (facts_.launch_ns >= kMinGain * whole_ns(facts_) && issues_copies()) return issue_less();
+    if (graph_launch_ns() >= kMostlyDrained * dispatch_and_launch_ns() && graph_launch_ns() > 0) return larger_graphs();
+    if (drains(dispatch_and_launch_ns())) return;  // that advice has it
     const double own_ns = replay_saves_ns(facts_.launch_ns);
     if (own_ns < kMinGain * whole_ns(facts_)) return;
     const bool whole_loop = replays_dispatch();

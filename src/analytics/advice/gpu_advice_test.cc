@@ -33,6 +33,45 @@ TEST(GpuAdvice, LateHostGainsItsGaps) {
   EXPECT_NE(of(list, "host_waiting")->basis.find("4 gaps"), std::string::npos);
 }
 
+TEST(GpuAdvice, ReplayedGraphsShouldBeLarger) {
+  GpuFacts facts = calm();
+  facts.busy_ns = 300'000;
+  facts.launch_ns = 600'000;
+  facts.host = {{"graph-launch", "launching a graph", "larger", true, {90, 600'000}},
+                {"python", "code", "less", false, {9, 90'000}}};
+  const auto list = recommend_gpu(facts);
+  ASSERT_NE(of(list, "launch_bound"), nullptr);
+  EXPECT_EQ(of(list, "launch_bound")->title, "launch fewer, larger graphs");
+  for (const auto& one : list) EXPECT_EQ(one.text.find("capture a graph"), std::string::npos) << one.text;
+}
+TEST(GpuAdvice, WaitsBetweenLaunchesGoBeforeGraphs) {
+  GpuFacts facts = calm();
+  facts.busy_ns = 400'000;
+  facts.launch_ns = 350'000;
+  facts.drained_ns = 500'000;
+  facts.host = {{"framework", "dispatch", "graph", false, {90, 400'000}}, {"launch", "launches", "graph", true, {90, 200'000}}};
+  const auto list = recommend_gpu(facts);
+  ASSERT_FALSE(list.empty());
+  EXPECT_EQ(list.front().id, "synchronisation");
+  EXPECT_EQ(of(list, "launch_bound"), nullptr);
+  EXPECT_EQ(of(list, "host_waiting"), nullptr);
+  facts.drained_ns = 100'000;
+  EXPECT_NE(of(recommend_gpu(facts), "launch_bound"), nullptr);
+}
+TEST(GpuAdvice, ManySmallCopiesAreCombined) {
+  GpuFacts facts = calm();
+  facts.busy_ns = 400'000;
+  facts.launch_ns = 500'000;
+  facts.copy_issue_ns = 450'000;
+  facts.issued_title = issued_work("h2d", 4000, 8192).title;
+  facts.issued_remedy = issued_work("h2d", 4000, 8192).remedy;
+  facts.host = {{"launch", "launches", "graph", true, {4000, 500'000}}};
+  const auto list = recommend_gpu(facts);
+  ASSERT_NE(of(list, "small_copies"), nullptr);
+  EXPECT_NEAR(of(list, "small_copies")->gain_ratio, 0.45, 1e-9);
+  EXPECT_EQ(of(list, "launch_bound"), nullptr);
+}
+
 TEST(GpuAdvice, ReplayedLaunchesKeepTheirMinimumTime) {
   GpuFacts facts = calm();
   facts.busy_ns = 400'000;

@@ -12,20 +12,31 @@ namespace aaco::analytics::bottleneck {
 namespace {
 
 constexpr double kMostlyMicrokernels = 0.5;
+constexpr double kManyCopies = 0.25;  // of all work: issuing copies and fills counts as launching (our own judgement)
 
 std::int64_t idle_of(const std::map<gaps::Cause, gaps::CauseSum>& gaps, gaps::Cause cause) {
   const auto found = gaps.find(cause);
   return found == gaps.end() ? 0 : found->second.idle_ns;
 }
 
+// Whether small pieces of work are most of all, and copies and fills many of them.
+bool issues_copies(const trace_time::DeviceTime& time) {
+  const auto works = static_cast<double>(time.kernel_count + time.copy_count);
+  return static_cast<double>(time.microcopy_count) >= kManyCopies * works &&
+         static_cast<double>(time.microkernel_count + time.microcopy_count) > kMostlyMicrokernels * works;
+}
+
 GpuLimitShares shares_of(const trace_time::DeviceTime& time, const std::map<gaps::Cause, gaps::CauseSum>& gaps) {
   const auto span = static_cast<double>(time.span_ns);
-  const bool micro = static_cast<double>(time.microkernel_count) > kMostlyMicrokernels * static_cast<double>(time.kernel_count);
-  std::int64_t explained = 0, warmup = 0, held = 0;
+  const bool copies = issues_copies(time);
+  const bool micro =
+      copies || static_cast<double>(time.microkernel_count) > kMostlyMicrokernels * static_cast<double>(time.kernel_count);
+  std::int64_t explained = 0, warmup = 0, held = 0, issue = 0;
   for (const auto& [cause, sum] : gaps) {
     explained += sum.idle_ns;
     warmup += sum.warmup_ns;
     held += sum.held_ns;
+    if (cause == gaps::Cause::copy) issue += sum.issue_ns;
   }
   const std::int64_t small = std::max<std::int64_t>(0, time.idle_ns - explained);
   // One call that something else holds up is no launch rate.
@@ -34,6 +45,7 @@ GpuLimitShares shares_of(const trace_time::DeviceTime& time, const std::map<gaps
   std::int64_t launch = idle_of(gaps, gaps::Cause::launch_latency) - blocked + (micro ? small : 0);
   // A host that is late by little between microkernels is late because it launches them one by one.
   if (const auto late = gaps.find(gaps::Cause::host_late); micro && late != gaps.end()) launch += late->second.short_idle_ns;
+  if (copies) launch += issue;
   GpuLimitShares shares;
   shares.compute = static_cast<double>(time.compute_ns) / span;
   shares.communication = static_cast<double>(time.exposed_collective_ns) / span;

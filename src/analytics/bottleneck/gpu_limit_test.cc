@@ -60,6 +60,18 @@ TEST(GpuLimit, HeldWork) {
   EXPECT_DOUBLE_EQ(finding.shares.waiting, 0.11);
   EXPECT_EQ(to_string(finding.limit), "held");
 }
+// Copies and fills that are issued one by one.
+TEST(GpuLimit, ManySmallCopiesAreLaunches) {
+  gaps::CauseSum issued{500, 700};
+  issued.issue_ns = 690;
+  DeviceTime time = device(300, 0, 0, 0);
+  time.copy_count = time.microcopy_count = 900;
+  EXPECT_EQ(find_limit(time, {{Cause::copy, issued}}).limit, GpuLimit::launch);
+  time.copy_count = time.microcopy_count = 20;  // a few among kernels
+  EXPECT_EQ(find_limit(time, {{Cause::copy, issued}}).limit, GpuLimit::waiting);
+  time.copy_count = 900;  // large ones
+  EXPECT_EQ(find_limit(time, {{Cause::copy, issued}}).limit, GpuLimit::waiting);
+}
 TEST(GpuLimit, NoWorkNoLimit) { EXPECT_EQ(find_limit(DeviceTime(), {}).limit, GpuLimit::none); }
 TEST(GpuLimit, ReportsEvidence) {
   const auto finding = find_limit(device(500, 400, 20), {{Cause::host_late, {3, 80, 0}}});

@@ -109,7 +109,7 @@ core::Status CauseBook::read_pattern(const core::YamlNode& node) {
 }
 
 core::Status CauseBook::find_own(const core::YamlNode& document) {
-  const std::array<std::pair<std::string_view, CauseIndex*>, 29> needed = {
+  const std::array<std::pair<std::string_view, CauseIndex*>, 30> needed = {
       {{"first-use", &own_.first_use},
        {"launch", &own_.launch},
        {"launch-latency", &own_.launch_latency},
@@ -138,7 +138,8 @@ core::Status CauseBook::find_own(const core::YamlNode& document) {
        {"stream-event", &own_.stream_event},
        {"peer-device", &own_.peer_device},
        {"host-function", &own_.host_function},
-       {"stream-value", &own_.stream_value}}};
+       {"stream-value", &own_.stream_value},
+       {"jit-compilation", &own_.jit_compilation}}};
   for (const auto& [id, index] : needed) {
     const auto found = find(id);
     if (!found) return document.error("cause '" + std::string(id) + "' is missing");

@@ -205,6 +205,12 @@ GapExplainer::Decision GapExplainer::decide(const Candidate& candidate) {
   return {};
 }
 
+// A copy that returns only when the device has done it, and all before it in its stream.
+bool GapExplainer::blocks(const Evidence& copy) const {
+  return book_ != nullptr && copy.name.value != 0 &&
+         book_->match(HostDomain::runtime, names_.text(copy.name)) == book_->own().synchronous_copy;
+}
+
 Explained GapExplainer::explain(const Gap& gap) {
   Candidate candidate;
   candidate.gap = gap;
@@ -225,8 +231,14 @@ Explained GapExplainer::explain(const Gap& gap) {
   Explained out;
   if (book_ != nullptr) name_cause(candidate, decision, out);
   out.cause = decision.cause;
-  const Evidence& wait = candidate.synchronise;
-  out.drained = gap.launch && wait.overlap_ns > 0 && wait.start_ns <= gap.start_ns && wait.end_ns <= gap.launch->start_ns;
+  const auto waited_in = [&](const Evidence& wait) {
+    return wait.overlap_ns > 0 && wait.start_ns <= gap.start_ns && wait.end_ns <= gap.launch->start_ns;
+  };
+  const auto reads = [&](trace::NameId work, const Evidence& copy) { return names_.text(work) == "d2h" && blocks(copy); };
+  out.drained =
+      gap.launch && (waited_in(candidate.synchronise) || (reads(gap.previous, candidate.copy) && waited_in(candidate.copy)) ||
+                     (gap.launch->is_copy && reads(gap.next, {0, 0, 0, gap.launch->api})));
+  out.ends_in_copy = gap.launch && gap.launch->is_copy;
   trace::GapRow& row = out.row;
   row.rank = gap.rank;
   row.device = gap.device;

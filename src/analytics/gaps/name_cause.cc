@@ -124,6 +124,7 @@ const std::vector<HostFrame>& GapExplainer::frames_of(const Gap& gap, std::int64
       frames[read.frame] = {frames[read.frame].start_ns, frames[read.frame].end_ns, book_->own().framework, true};
   if (!launched && gap.launch->end_ns > gap.start_ns) frames.push_back(launch_frame(gap));
   sort_frames(frames);
+  note_compilers(gap, frames);
   spread_warmup(frames);
   return frames;
 }
@@ -216,6 +217,7 @@ void GapSums::add(const Explained& gap, const CauseBook& book) {
   const NamedCause* named_cause = gap.host_cause ? &book.at(*gap.host_cause) : nullptr;
   const bool activity = named_cause != nullptr && !named_cause->weak && named_cause->class_id != "launch";
   if (length <= kLaunchGapNs && !activity) sum.short_idle_ns += length;
+  if (length <= kLaunchGapNs && !activity && gap.ends_in_copy) sum.issue_ns += length;
   if (gap.host_cause) {
     HostCauseSum& named = host_causes[*gap.host_cause];
     ++named.gap_count;

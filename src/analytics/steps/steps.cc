@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "trace/api_domains.h"
+
 namespace aaco::analytics::steps {
 namespace {
 
@@ -53,7 +55,9 @@ StepFinder::Role StepFinder::role_of(const trace::ApiCallRow& row) {
   else if (domain == "python" && names_.text(row.name).starts_with("nn.Module: "))
     role = Role::module;
   else
-    role = domain == "marker" || domain == "annotation" ? Role::marker : Role::ignored;
+    role = domain == "marker" || domain == "annotation"                                                     ? Role::marker
+           : trace::is_gpu_runtime(domain) && names_.text(row.name).find("aunch") != std::string_view::npos ? Role::launch
+                                                                                                            : Role::ignored;
   return role;
 }
 
@@ -79,6 +83,10 @@ void StepFinder::add_call(const trace::ApiCallRow& row) {
     all = {std::min(all.start_ns, row.start_ns), std::max(all.end_ns, row.end_ns)};
   }
   if (role == Role::ignored || row.end_ns <= row.start_ns) return;
+  if (role == Role::launch) {
+    if (auto& list = launches_[row.rank]; list.size() < kMaxKernels) list.push_back(row.start_ns);
+    return;
+  }
   if (role == Role::module) {
     Forward& forward = forwards_[row.rank];
     if (row.start_ns >= forward.until_ns) ++forward.count, forward.until_ns = row.end_ns;
@@ -140,6 +148,29 @@ Steps StepFinder::from_profiler_steps() {
   return steps;
 }
 
+// Whether kernels or their launches start within at least half of the ranges; true where the rank has none. A range that only the
+// host fills is no step.
+bool StepFinder::has_work(std::int32_t rank, const std::vector<Range>& ranges) const {
+  std::vector<const std::vector<std::int64_t>*> starts;
+  for (const auto& [key, kernels] : kernels_)
+    if (key.first == rank && !kernels.starts_ns.empty()) starts.push_back(&kernels.starts_ns);
+  if (starts.empty()) return true;
+  const auto launches = launches_.find(rank);
+  if (launches != launches_.end() && !launches->second.empty()) starts.push_back(&launches->second);
+  std::int64_t until = INT64_MIN;  // of more kernels than are kept nothing is known
+  for (const auto* list : starts) until = std::max(until, list->size() < kMaxKernels ? INT64_MAX : list->back());
+  std::size_t known = 0, with_work = 0;
+  for (const Range& range : ranges) {
+    if (range.start_ns > until) continue;
+    ++known;
+    with_work += std::any_of(starts.begin(), starts.end(), [&](const auto* list) {
+      const auto first = std::lower_bound(list->begin(), list->end(), range.start_ns);
+      return first != list->end() && *first < range.end_ns;
+    });
+  }
+  return 2 * with_work >= known;
+}
+
 Steps StepFinder::from_markers() {
   Steps steps;
   struct Leader {
@@ -155,7 +186,7 @@ Steps StepFinder::from_markers() {
     }
   const std::int64_t span = last_ns_ > first_ns_ ? last_ns_ - first_ns_ : 0;
   for (const auto& [key, ranges] : markers_) {
-    if (ranges.size() < kMinRanges || span == 0) continue;
+    if (ranges.size() < kMinRanges || span == 0 || !has_work(key.first, ranges)) continue;
     std::int64_t covered = 0;
     std::int64_t until = INT64_MIN;
     bool overlaps = false;

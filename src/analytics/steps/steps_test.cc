@@ -43,6 +43,23 @@ TEST_F(StepTest, ProfilerStepsComeFirst) {
   EXPECT_EQ(steps.iterations[1].duration_ns, 110);
   EXPECT_EQ(names_.text(steps.iterations[0].phase), "step");
 }
+TEST_F(StepTest, RejectsRangesOfTheHostAlone) {
+  for (int i = 0; i < 4; ++i) {
+    for (int k = 0; k < 3; ++k) kernel("jacobi", i * 100 + 70 + 8 * k);
+    range("marker", "load_mesh", i * 100, i * 100 + 69);
+    range("marker", "solve", i * 100 + 69, i * 100 + 99);
+  }
+  const auto steps = finder_.finish();
+  EXPECT_EQ(steps.explanation.find("load_mesh"), std::string::npos) << steps.explanation;
+}
+TEST_F(StepTest, AHostFarAheadLaunchesInItsSteps) {
+  for (int i = 0; i < 4; ++i) {
+    range("marker", "iteration", i * 10, i * 10 + 9);
+    range("hip", "hipLaunchKernel", i * 10 + 1, i * 10 + 2);
+    kernel("a", 30 + i * 100);
+  }
+  EXPECT_EQ(finder_.finish().method, Method::marker);
+}
 TEST_F(StepTest, UsesMarkerCoveringMostOfTheTime) {
   kernels({"a", "b", "c", "d", "e"}, 6);
   for (int i = 0; i < 3; ++i) range("marker", "forward", i * 100, i * 100 + 90);

@@ -59,6 +59,7 @@ bool DeviceTimeFold::count(const Work& work) {
   if (work.kind == WorkKind::memset) ++time_.memset_count;
   if (work.kind == WorkKind::memset && !convention_.memset) return false;
   ++time_.copy_count;
+  if (duration < kMicrokernelNs) ++time_.microcopy_count;
   time_.copy_sum_ns += duration;
   return true;
 }

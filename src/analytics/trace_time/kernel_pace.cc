@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace aaco::analytics::trace_time {
@@ -17,8 +16,10 @@ constexpr double kMinSlowing = 1.08;         // of all that do, weighted by time
 constexpr double kConcordant = 0.65;         // of the pairs of points: the later one is slower. A single step reaches 0.69
 constexpr double kMinTime = 0.6;             // of the time that can be judged
 constexpr double kMinJudged = 0.5;           // of the kernel time
-constexpr std::size_t kMinFamilies = 2;      // a clock spares none that computes
-constexpr double kOneFamily = 0.9;           // of the slowing time: more than this is a matter of that family
+constexpr double kOneFamily = 0.9;           // of the slowing time: more than this may be a matter of that family
+constexpr double kOneKernel = 0.9;           // of the slowing time: more than this is a matter of that kernel
+constexpr std::size_t kMinOfFamily = 3;      // kernels of one family that slow down together, as a clock slows them
+constexpr double kAlike = 0.1;               // of their mean slowdown: how far these may be from it
 constexpr double kFewGroupsTime = 0.1;       // of the span
 constexpr double kFewGroupsMeanNs = 20'000;  // a shorter kernel is a matter of its launch
 constexpr double kFewGroups = 0.5;           // of the units
@@ -56,6 +57,20 @@ std::optional<Ends> ends_of(const EqualKernels& kernels, double first_ns, double
   return ends.early_ns > 0 ? std::optional(ends) : std::nullopt;
 }
 
+// The slowing executions of one name.
+struct Slowing {
+  double time_ns = 0, early_ns = 0, late_ns = 0;
+  void add(double time, double early, double late) { time_ns += time, early_ns += early, late_ns += late; }
+};
+
+// One family may slow down for its own reasons (longer sequences); several of its kernels by the same factor do not.
+bool are_alike(const std::map<std::uint32_t, Slowing>& names, double mean) {
+  return names.size() >= kMinOfFamily && std::all_of(names.begin(), names.end(), [&](const auto& one) {
+           const double slowdown = one.second.late_ns / one.second.early_ns;
+           return slowdown >= (1 - kAlike) * mean && slowdown <= (1 + kAlike) * mean;
+         });
+}
+
 }  // namespace
 
 std::size_t KernelPace::Hash::operator()(const Key& key) const {
@@ -91,7 +106,8 @@ void KernelPace::add(const trace::KernelRow& row, std::string_view family) {
                                           std::max<std::int64_t>(1, part(row.grid_z));
   }
   Kind& kind = place->second;
-  ++kind.kernels.count;
+  if (kind.kernels.count++ == 0) kind.kernels.first_start_ns = row.start_ns;
+  kind.kernels.last_start_ns = row.start_ns;
   kind.kernels.sum_ns += row.end_ns - row.start_ns;
   if (kind.open_count == 0) kind.open_start_ns = row.start_ns;
   kind.open_sum_ns += row.end_ns - row.start_ns;
@@ -114,8 +130,8 @@ std::optional<SlowingKernels> slowing_kernels(const std::vector<EqualKernels>& k
                                               std::int64_t last_ns) {
   if (last_ns <= first_ns) return std::nullopt;
   double all_ns = 0, judged_ns = 0, slowing_ns = 0, early_ns = 0, late_ns = 0, excess_ns = 0;
-  std::map<std::string, double> families;
-  std::set<std::uint32_t> names;
+  std::map<std::string, double> families, judged_families;
+  std::map<std::uint32_t, Slowing> names;
   for (const EqualKernels& one : kernels) {
     if (one.family == "collective") continue;  // they take as long as the other ranks let them
     const auto time = static_cast<double>(one.sum_ns);
@@ -123,6 +139,7 @@ std::optional<SlowingKernels> slowing_kernels(const std::vector<EqualKernels>& k
     const auto ends = ends_of(one, static_cast<double>(first_ns), static_cast<double>(last_ns));
     if (!ends) continue;
     judged_ns += time;
+    judged_families[one.family] += time;
     if (ends->late_ns < kSlower * ends->early_ns || !is_rising(one.points)) continue;
     slowing_ns += time;
     const auto count = static_cast<double>(one.count);
@@ -130,12 +147,17 @@ std::optional<SlowingKernels> slowing_kernels(const std::vector<EqualKernels>& k
     late_ns += ends->late_ns * count;
     excess_ns += std::max(0.0, time - ends->early_ns * count);
     families[one.family] += time;
-    names.insert(one.name.value);
+    names[one.name.value].add(time, ends->early_ns * count, ends->late_ns * count);
   }
   if (slowing_ns <= 0 || judged_ns < kMinJudged * all_ns || slowing_ns < kMinTime * judged_ns) return std::nullopt;
-  if (families.size() < kMinFamilies || late_ns < kMinSlowing * early_ns) return std::nullopt;
-  for (const auto& [family, time] : families)
-    if (time > kOneFamily * slowing_ns) return std::nullopt;
+  if (late_ns < kMinSlowing * early_ns) return std::nullopt;
+  for (const auto& [name, of] : names)
+    if (of.time_ns > kOneKernel * slowing_ns) return std::nullopt;
+  for (const auto& [family, time] : families) {
+    if (time <= kOneFamily * slowing_ns) continue;
+    const double others = judged_ns - judged_families[family], slowing_others = slowing_ns - time;
+    if (slowing_others < kMinTime * others || !are_alike(names, late_ns / early_ns)) return std::nullopt;
+  }
   return SlowingKernels{static_cast<std::int64_t>(names.size()), slowing_ns / judged_ns, late_ns / early_ns, excess_ns};
 }
 

@@ -71,6 +71,16 @@ TEST(KernelPace, OneFamilyThatGrowsIsItsWork) {
   EXPECT_FALSE(slowing({kGemm, kNorm, growing(kAttention, 2)}));
   EXPECT_FALSE(slowing({growing(kAttention, 2)}));
 }
+TEST(KernelPace, SeveralKernelsOfOneFamilyThatSlowDownAlike) {
+  const Made others[] = {{{4}, "gemm", 70'000}, {{5}, "gemm", 60'000}};
+  const auto found = slowing({growing(kGemm, 0.4), growing(others[0], 0.4), growing(others[1], 0.4)});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->kernel_count, 3);
+  EXPECT_FALSE(slowing({growing(kGemm, 0.4), growing(others[0], 0.4)})) << "two may share their input";
+  EXPECT_FALSE(slowing({growing(kGemm, 0.2), growing(others[0], 0.6), growing(others[1], 1.2)})) << "not alike";
+  EXPECT_FALSE(slowing({growing(kGemm, 0.4), growing(others[0], 0.4), growing(others[1], 0.4), kNorm}))
+      << "another family does not";
+}
 TEST(KernelPace, FasterAtTheEndIsNotSlower) { EXPECT_FALSE(slowing({growing(kGemm, -0.3), growing(kNorm, -0.3)})); }
 TEST(KernelPace, OneSlowMomentDoesNotCount) { EXPECT_FALSE(slowing({stepping(kGemm, 39, 5), stepping(kNorm, 39, 5)})); }
 TEST(KernelPace, TooFewExecutionsTellNothing) { EXPECT_FALSE(slowing({growing(kGemm, 1), growing(kNorm, 1)}, 6)); }

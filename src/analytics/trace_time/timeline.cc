@@ -15,6 +15,28 @@ constexpr std::int64_t kLaunchesPerWork = 5, kMinRecorded = 50;
 constexpr std::int64_t kBetweenRunsNs = 1'000'000'000;
 constexpr double kKernelsOnlyIdle = 0.2;  // idle time that nothing can explain (our own judgement)
 
+constexpr double kMinHoles = 0.05;  // of a rank's span, that its recording leaves out (the same)
+constexpr double kLostWork = 0.05;  // of the launches or kernels of a file that ends early (the same)
+
+// A file that ends early has lost what stood behind the cut: the work of launches that are still in it, or the launches of work.
+std::optional<NoTimeline> lost_by_cut(const TimelineFacts& facts) {
+  if (!facts.is_cut || !facts.has_host_events) return std::nullopt;
+  const auto lost = [](std::int64_t part, std::int64_t whole) {
+    return static_cast<double>(whole - part) > kLostWork * static_cast<double>(whole);
+  };
+  const char* const rest =
+      ". What the device did is not known after the first of them: export the trace again, or copy the complete file";
+  if (lost(facts.kernel_count, facts.launch_count))
+    return NoTimeline{"cut-file", fmt::format("the file is truncated, and the kernels of {} of its {} launches are missing{}",
+                                              facts.launch_count - facts.kernel_count, facts.launch_count, rest)};
+  if (facts.linked_count > 0 && lost(facts.linked_count, facts.kernel_count))
+    return NoTimeline{"cut-file", fmt::format("the file is truncated, and the launches of {} of its {} kernels are missing: what "
+                                              "the host did meanwhile is not known. Export the trace again, or copy the complete "
+                                              "file",
+                                              facts.kernel_count - facts.linked_count, facts.kernel_count)};
+  return std::nullopt;
+}
+
 // Ranks of one job run at the same time. Those that communicate are of one job, though their hosts' clocks may differ.
 bool are_apart(std::vector<RankSpan> ranks) {
   if (ranks.size() < 2) return false;
@@ -53,6 +75,10 @@ std::optional<NoTimeline> why_no_timeline(const TimelineFacts& facts) {
                       fmt::format("the host events come from {} processes that do not overlap in time: the file contains "
                                   "separate runs, and the time between them means nothing. Import one run",
                                   facts.processes.size())};
+  if (!facts.holes.empty() && facts.hole_ratio >= kMinHoles)
+    return NoTimeline{"separate-windows",
+                      fmt::format("the trace has {}. Record or import one window to find what limits it", text_of(facts.holes))};
+  if (auto cut = lost_by_cut(facts)) return cut;
   if (2 * facts.counted_dispatch_count >= facts.kernel_count && facts.counted_dispatch_count > 0)
     return NoTimeline{"counter-pass",
                       "the kernels ran one by one for their hardware counters: the time between them belongs to the "
@@ -82,7 +108,7 @@ bool is_unknown_without(const NoTimeline& none, std::string_view metric_id) {
   const bool of_launches =
       metric_id == "launch.tax" || metric_id == "launch.rate_per_second" || metric_id == "launch.lost_time_ratio";
   return of_launches && (none.reason == "counter-pass" || none.reason == "merged-runs" || none.reason == "separate-windows" ||
-                         none.reason == "collectives-only" || none.reason == "copies-only");
+                         none.reason == "cut-file" || none.reason == "collectives-only" || none.reason == "copies-only");
 }
 
 void IdOrder::add(const trace::KernelRow& row) {

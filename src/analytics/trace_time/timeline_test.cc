@@ -30,6 +30,32 @@ std::string reason(const TimelineFacts& facts) {
 }
 
 TEST(Timeline, OrdinaryTraceHasOne) { EXPECT_EQ(reason(ordinary()), ""); }
+TEST(Timeline, ACutThatLosesKernels) {
+  auto facts = ordinary();
+  facts.is_cut = true;
+  facts.linked_count = 1000;
+  EXPECT_EQ(reason(facts), "");
+  facts.launch_count = 1500;
+  EXPECT_EQ(reason(facts), "cut-file");
+  facts.is_cut = false;
+  EXPECT_EQ(reason(facts), "") << "a whole file: its launches were captured or not traced";
+}
+TEST(Timeline, ACutThatLosesLaunches) {
+  auto facts = ordinary();
+  facts.is_cut = true;
+  facts.linked_count = 700;
+  EXPECT_EQ(reason(facts), "cut-file");
+  facts.linked_count = 0;
+  EXPECT_EQ(reason(facts), "") << "this format links none";
+}
+TEST(Timeline, HolesInTheRecordingThatMatter) {
+  auto facts = ordinary();
+  facts.holes = {{0, 10, 90, 4, 45}};
+  facts.hole_ratio = 0.8;
+  EXPECT_EQ(reason(facts), "separate-windows");
+  facts.hole_ratio = 0.01;
+  EXPECT_EQ(reason(facts), "");
+}
 TEST(Timeline, NothingRanNothingToSay) { EXPECT_EQ(reason(TimelineFacts()), ""); }
 TEST(Timeline, IdleKernelsWithoutHostEvents) { EXPECT_EQ(reason(kernels_only()), "kernels-only"); }
 TEST(Timeline, BusyKernelsWithoutHostEventsHaveOne) {

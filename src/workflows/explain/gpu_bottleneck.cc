@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analytics/gpu_bottleneck.h"
@@ -81,6 +82,14 @@ GpuFacts facts_of(const Json& gpu, const trace::Metrics& metrics, std::span<cons
   facts.exposed_collective_ns = value("gpu.exposed_collective_ns");
   facts.exposed_copy_ns = std::max(0.0, facts.busy_ns - value("gpu.compute_ns") - facts.exposed_collective_ns);
   facts.launch_ns = gpu["bound"]["launch_ratio"].as_f64().value_or(0) * facts.span_ns;
+  for (const Json& gap : gpu["gaps"].items()) facts.drained_ns += gap["drained_idle_ns"].as_f64().value_or(0);
+  if (const Json* most = most_frequent_copy(gpu)) {
+    const auto issued = analytics::advice::issued_work((*most)["kind"].text(), (*most)["count"].as_f64().value_or(0),
+                                                       (*most)["mean_bytes"].as_f64());
+    facts.copy_issue_ns = copy_issue_ns(gpu);
+    facts.issued_title = issued.title;
+    facts.issued_remedy = issued.remedy;
+  }
   for (const Json& one : gpu["copy_kinds"].items()) {
     const std::string kind(one["kind"].text());
     facts.copy_ns[kind] = one["sum_ns"].as_f64().value_or(0);
@@ -124,14 +133,26 @@ std::optional<double> pinned_ratio(const trace::SessionManifest& manifest) {
 }
 
 DeviceWindow window_of(const Json& gpu) {
-  return {static_cast<std::int32_t>(gpu["rank"].as_i64().value_or(0)), gpu["first_ns"].as_i64().value_or(0),
-          gpu["last_ns"].as_i64().value_or(0)};
+  const std::int64_t offset_ns = gpu["host_offset_ns"].as_i64().value_or(0);
+  return {static_cast<std::int32_t>(gpu["rank"].as_i64().value_or(0)), gpu["first_ns"].as_i64().value_or(0) + offset_ns,
+          gpu["last_ns"].as_i64().value_or(0) + offset_ns};
 }
 
 // Nothing was recorded: the class follows from where the time lies, and no event supports it.
 bool is_silence(const Json& cause) {
   const auto id = cause["id"].text();
   return id == "unknown" || id == "start-up" || id == "device-latency";
+}
+
+// Classes that follow from what the host did while the device was idle.
+bool joins_host(std::string_view class_id) {
+  return class_id == "host_waiting" || class_id == "launch_bound" || class_id == "dependency_bound" || class_id == "warmup";
+}
+
+// Most of the idle time is in gaps shorter than the clocks of host and device are apart.
+bool clocks_decide(const Json& gpu) {
+  constexpr double kMost = 0.5;
+  return gpu["host_offset_uncertain_ratio"].as_f64().value_or(0) >= kMost;
 }
 
 double steps_ns(LoadedSession& loaded, std::int64_t rank) {
@@ -161,6 +182,25 @@ bool add_outside(const std::vector<Json>& outside, double whole_ns, GpuDevice& d
   shares.warmup += warmup_ns / whole_ns;
   shares.waiting += (whole_ns - span_ns - warmup_ns) / whole_ns;
   return true;
+}
+
+// Kernels of a long first step that no other step runs, where they are most of it: algorithms that are tried out, or set-up.
+// Their time on the device; 0: there are none.
+double tried_out_ns(const Json& uneven, double span_ns) {
+  constexpr double kHalfOfStep = 0.5;
+  const double once_ns = uneven["once_ns"].as_f64().value_or(0);
+  return once_ns >= kHalfOfStep * uneven["longest_ns"].as_f64().value_or(INFINITY) ? std::min(once_ns, span_ns) : 0;
+}
+
+Json tried_out(const Json& uneven, double share) {
+  return Json::object(
+      {{"id", "autotuning"},
+       {"title", fmt::format("{} kinds of kernels that run in the first step only (algorithms tried out, or set-up)",
+                             core::format_count(uneven["once_kernel_count"].as_f64().value_or(0)))},
+       {"remedy",
+        "start the trace after the first step, and keep the result of a search (cudnn.benchmark, MIOpen's "
+        "find database, Triton's cache) between runs"},
+       {"span_share_ratio", share}});
 }
 
 // One rank that the others wait for is the answer where collectives limit the trace, and beside kernels of unknown limit where
@@ -226,6 +266,13 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
       gpu.set("idle_causes", with_causes(gpu["idle_causes"], *outside));
       judged_ns = whole_ns;
     }
+  const double tried_ns = tried_out_ns(gpu["findings"]["uneven_steps"], span_ns);
+  if (tried_ns > 0 && judged_ns > 0) {
+    auto& shares = devices[*chosen].shares;
+    const double share = std::min(shares.compute, tried_ns / judged_ns);
+    shares.compute -= share;
+    shares.warmup += share;
+  }
   auto found =
       analytics::bottleneck::gpu_bottleneck(devices[*chosen].shares, parts_of(gpus[*chosen]["kernel_limits"]), confidences);
   if (!found) return std::nullopt;
@@ -250,8 +297,10 @@ std::optional<GpuJudgement> judge_gpu(LoadedSession& loaded, const trace::Sessio
   const bool unknown_kernels =
       found->class_id == analytics::bottleneck::kInconclusive || found->class_id == analytics::bottleneck::kDeviceBusy;
   Json cause = headline_cause(found->class_id, unknown_kernels, gpu, manifest.outcome.gpu["straggler"], judged_ns);
+  if (found->class_id == "warmup" && tried_ns > cause["idle_ns"].as_f64().value_or(0))
+    cause = tried_out(gpu["findings"]["uneven_steps"], tried_ns / judged_ns);
   if (cause.is_object() && judged_ns > span_ns) cause.set("share_of", "steps");
-  if (is_silence(cause)) {
+  if (is_silence(cause) || (joins_host(found->class_id) && clocks_decide(gpu))) {
     found->evidence_class = analytics::bottleneck::kCloseHeadline;
     found->confidence = analytics::bottleneck::headline_confidence(confidences, found->evidence_class);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analytics/gpu_advice.h"
+#include "trace/kernel_name.h"
 
 namespace aaco::workflows {
 namespace {
@@ -93,6 +94,25 @@ Json after_reads(Json cause, const Json& gpu, double dispatch_ns) {
                                  std::string(cause["remedy"].text()));
 }
 
+double sum_of(const Json& list, std::string_view key) {
+  double sum = 0;
+  for (const Json& one : list.items()) sum += one[key].as_f64().value_or(0);
+  return sum;
+}
+
+// Of the time in which copies and fills are issued one by one: the kind that there are most of.
+Json issued_cause(const Json& gpu, double issue_ns, double span_ns) {
+  const Json* most = most_frequent_copy(gpu);
+  if (most == nullptr) return {};
+  const auto work = analytics::advice::issued_work((*most)["kind"].text(), (*most)["count"].as_f64().value_or(0),
+                                                   (*most)["mean_bytes"].as_f64());
+  return Json::object({{"id", work.id},
+                       {"title", work.title},
+                       {"remedy", work.remedy},
+                       {"idle_ns", issue_ns},
+                       {"span_share_ratio", issue_ns / span_ns}});
+}
+
 // Launching one by one costs in the call, in the framework and in the code between operators.
 Json launch_cause(const Json& gpu, double span_ns) {
   double dispatch_ns = 0;
@@ -106,8 +126,9 @@ Json launch_cause(const Json& gpu, double span_ns) {
   Json launch = largest_idle("launch", gpu, span_ns);
   const double called_ns = launch["idle_ns"].as_f64().value_or(0);
   const double share = gpu["bound"]["launch_ratio"].as_f64().value_or(0);
-  double drained_ns = 0;
-  for (const Json& gap : gpu["gaps"].items()) drained_ns += gap["drained_idle_ns"].as_f64().value_or(0);
+  const double drained_ns = sum_of(gpu["gaps"], "drained_idle_ns");
+  if (const double issue_ns = copy_issue_ns(gpu); issue_ns >= kLeads * share * span_ns)
+    if (Json issued = issued_cause(gpu, issue_ns, span_ns); !issued.is_null()) return issued;
   if (drained_ns >= kLeads * share * span_ns && drained_ns > dispatch_ns) return drained_cause(drained_ns, span_ns);
   if (std::max(called_ns, dispatch_ns) < kNamesLaunching * share * span_ns)
     return cause_of("small-kernels", "kernels shorter than their launches", share);
@@ -121,6 +142,10 @@ Json launch_cause(const Json& gpu, double span_ns) {
 Json host_cause(const Json& gpu, double span_ns) {
   Json cause = largest_idle("host", gpu, span_ns);
   const bool dispatch = cause["id"].text() == "framework" || cause["id"].text() == "python";
+  // Short pauses of dispatch, each after a wait for the device: the wait is what keeps the host from running ahead.
+  const double drained_ns = sum_of(gpu["gaps"], "drained_idle_ns");
+  if (dispatch && drained_ns >= kLeads * gpu["bound"]["waiting_ratio"].as_f64().value_or(0) * span_ns)
+    return drained_cause(drained_ns, span_ns);
   return dispatch ? after_reads(cause, gpu, cause["idle_ns"].as_f64().value_or(0)) : cause;
 }
 
@@ -141,8 +166,25 @@ std::optional<Leading> leading_family(const Json& gpu, std::string_view limit) {
   }
   const auto most =
       std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == times.end() || sum <= 0 || most->first == "other" || most->second < kLeads * sum) return std::nullopt;
+  if (most == times.end() || sum <= 0 || most->second < kLeads * sum) return std::nullopt;
   return Leading{most->first, most->second / sum};
+}
+
+// Kernels that no pattern knows: the one that takes most of their time by its name.
+Json unknown_family(const Json& gpu, double share) {
+  double sum = 0;
+  std::map<std::string, double> times;
+  for (const Json& kernel : gpu["kernel_limits"]["kernels"].items()) {
+    if (kernel["family"].text() != "other") continue;
+    const double time = kernel["time_ns"].as_f64().value_or(0);
+    times[std::string(kernel["name"].text())] += time;
+    sum += time;
+  }
+  const auto most =
+      std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == times.end() || most->second < kLeads * sum) return cause_of("unknown-kernels", "kernels of unknown family", share);
+  return cause_of("unknown-kernel", trace::short_kernel_name(most->first) + ", a kernel of unknown family",
+                  share * most->second / sum);
 }
 
 Json family_cause(const Json& gpu, std::string_view limit, double kernels_share) {
@@ -151,6 +193,7 @@ Json family_cause(const Json& gpu, std::string_view limit, double kernels_share)
   const auto named =
       std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Named& one) { return one.family == leading->family; });
   const double share = leading->share * kernels_share;
+  if (leading->family == "other") return limit.empty() ? unknown_family(gpu, share) : Json();
   if (named != kFamilies.end()) return cause_of(named->id, named->title, share);
   return cause_of(leading->family, leading->family + " kernels", share);
 }
@@ -215,6 +258,20 @@ Json beside_unknown(const Json& gpu, double span_ns) {
 }
 
 }  // namespace
+
+double copy_issue_ns(const Json& gpu) {
+  for (const Json& gap : gpu["gaps"].items())
+    if (gap["cause"].text() == "copy") return gap["issue_idle_ns"].as_f64().value_or(0);
+  return 0;
+}
+
+const Json* most_frequent_copy(const Json& gpu) {
+  const auto& kinds = gpu["copy_kinds"].items();
+  const auto count = [](const Json& one) { return one["count"].as_f64().value_or(0); };
+  const auto most =
+      std::max_element(kinds.begin(), kinds.end(), [&](const Json& a, const Json& b) { return count(a) < count(b); });
+  return most == kinds.end() ? nullptr : &*most;
+}
 
 Json headline_cause(std::string_view class_id, bool unknown_kernels, const Json& gpu, const Json& straggler, double span_ns) {
   const auto share = [&](std::string_view key) { return gpu["bound"][key].as_f64().value_or(0); };

@@ -12,4 +12,9 @@ namespace aaco::workflows {
 core::Json headline_cause(std::string_view class_id, bool unknown_kernels, const core::Json& gpu, const core::Json& straggler,
                           double span_ns);
 
+// Idle time of a device in short gaps before copies and fills that are issued one by one.
+double copy_issue_ns(const core::Json& gpu);
+// The entry of copy_kinds that there are most of; null: there are none.
+const core::Json* most_frequent_copy(const core::Json& gpu);
+
 }  // namespace aaco::workflows

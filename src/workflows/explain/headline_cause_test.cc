@@ -57,6 +57,42 @@ TEST(HeadlineCause, OfLaunching) {
   EXPECT_EQ(of(list_of({idle("launch", "launch", 400)}), 350), "synchronisation");
   EXPECT_EQ(of(list_of({idle("framework", "host", 500)}), 350), "framework") << "it takes longer than the waits";
 }
+TEST(HeadlineCause, SmallCopiesThatAreIssuedOneByOne) {
+  Json one = gpu(0.2, 0, Json::array(), list_of({idle("launch", "launch", 400)}));
+  one.set("bound", Json(one["bound"]).set("launch_ratio", 0.6));
+  one.set("gaps", list_of({Json::object({{"cause", "copy"}, {"issue_idle_ns", 350}})}));
+  one.set("copy_kinds", list_of({Json::object({{"kind", "d2h"}, {"count", 3}, {"sum_ns", 9}}),
+                                 Json::object({{"kind", "h2d"}, {"count", 4000}, {"sum_ns", 8}, {"mean_bytes", 8192}})}));
+  EXPECT_EQ(id("launch_bound", one), "small-copies");
+  EXPECT_EQ(headline_cause("launch_bound", false, one, {}, 1000)["title"].text(),
+            "issuing 4,000 small copies from the host to the device one by one (8.00 KiB on average)");
+  one.set("copy_kinds", list_of({Json::object({{"kind", "memset"}, {"count", 4000}, {"sum_ns", 8}})}));
+  EXPECT_EQ(id("launch_bound", one), "small-fills");
+  one.set("gaps", list_of({Json::object({{"cause", "copy"}, {"issue_idle_ns", 50}})}));
+  EXPECT_EQ(id("launch_bound", one), "launch");
+}
+TEST(HeadlineCause, PausesAfterEachWaitAreTheWaits) {
+  Json one = gpu(0.4, 0, Json::array(), list_of({idle("python", "host", 300), idle("framework", "host", 200)}));
+  one.set("bound", Json(one["bound"]).set("waiting_ratio", 0.6));
+  one.set("gaps", list_of({Json::object({{"cause", "copy"}, {"drained_idle_ns", 500}})}));
+  EXPECT_EQ(id("host_waiting", one), "synchronisation");
+  one.set("gaps", list_of({Json::object({{"cause", "copy"}, {"drained_idle_ns", 100}})}));
+  EXPECT_EQ(id("host_waiting", one), "python");
+  one.set("gaps", list_of({Json::object({{"cause", "copy"}, {"drained_idle_ns", 500}})}));
+  one.set("idle_causes", list_of({idle("data-loading", "host", 300)}));
+  EXPECT_EQ(id("host_waiting", one), "data-loading") << "an activity of its own";
+}
+TEST(HeadlineCause, AKernelOfUnknownFamilyIsNamed) {
+  Json one = kernel("other", "unknown", 90);
+  one.set("name", "rnn_cell_kernel(float*)");
+  EXPECT_EQ(id("device_busy", gpu(0.9, 0, list_of({one})), true), "unknown-kernel");
+  EXPECT_EQ(
+      id("device_busy",
+         gpu(0.9, 0,
+             list_of({kernel("gemm", "unknown", 40), kernel("attention", "unknown", 40), kernel("sort_scan", "unknown", 40)})),
+         true),
+      "device-busy");
+}
 TEST(HeadlineCause, NoFamilyLeads) {
   const Json kernels =
       list_of({kernel("gemm", "compute", 40), kernel("attention", "compute", 35), kernel("softmax", "compute", 25)});

@@ -158,6 +158,10 @@ core::Result<Json> judge_host(const std::string& path, const trace::SessionManif
   if (device_calls >= kDeviceProgram) return without_device(fmt::format("The program made {} GPU runtime calls", device_calls));
   if (is_of_gpu_job(manifest)) return without_device("The job's ranks communicate through NCCL, which runs on GPUs");
   Json out = host_document(work, book, &operators);
+  // Work of a device may be in the part of the file that is missing: computing on the CPU is no answer then.
+  if (const auto id = out["bottleneck_class"].text();
+      is_cut(manifest) && (id == analytics::bottleneck::kInconclusive || id == "compute_bound"))
+    return cut_file();
   if (out["confidence"].as_f64().value_or(0) > 0) {
     AACO_ASSIGN(const auto table, analytics::confidence::Table::load(core::join_path(paths.share, "data/rules/confidence.yaml")));
     out.set("confidence", analytics::bottleneck::headline_confidence(table, analytics::bottleneck::kHostHeadline));

@@ -1,5 +1,6 @@
 #include "workflows/explain/no_work.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,12 @@ constexpr Reason kNoTimes = {"no-times", "The files contain a program without ti
                              "measure it, and import that file"};
 constexpr Reason kNoWork = {"no-workload", "The files contain sensor readings but no work.", "import a trace of the same time"};
 
+constexpr Reason kCut = {
+    "cut-file",
+    "The file is truncated: it contains host calls up to the cut and no work of a device, which may have been "
+    "in the part that is missing.",
+    "export the trace again, or copy the complete file"};
+
 const Reason* reason_of(const trace::SessionManifest& manifest, const CallKinds& calls) {
   const auto has = [&](std::string_view key) { return manifest.outcome.rows[key].as_i64().value_or(0) > 0; };
   const Json& totals = manifest.outcome.totals;
@@ -50,25 +57,38 @@ const Reason* reason_of(const trace::SessionManifest& manifest, const CallKinds&
   return has("samples") ? &kNoWork : nullptr;
 }
 
-}  // namespace
-
-Json nothing_to_judge(const trace::SessionManifest& manifest, const CallKinds& calls) {
-  if (manifest.kind != "import") return {};
-  const Reason* reason = reason_of(manifest, calls);
-  if (reason == nullptr) return {};
-  if (reason == &kHostCalls && calls.count > 0 && calls.allocations == calls.count) reason = &kAllocations;
-  if (reason == &kHostCalls && calls.count > 0 && calls.markers == calls.count) reason = &kMarkers;
+Json document_of(const Reason& reason) {
   return Json::object({{"schema_version", 1},
                        {"bottleneck_class", analytics::bottleneck::kInconclusive},
                        {"confidence", 0},
                        {"title", "undecided"},
-                       {"meaning", reason->text},
+                       {"meaning", reason.text},
                        {"method", "contents"},
                        {"top_evidence", Json::array()},
                        {"optimization_priority", Json::array()},
                        {"ranking", Json::array()},
                        {"recommendations", Json::array()},
-                       {"cause", Json::object({{"id", reason->id}, {"title", reason->text}, {"remedy", reason->remedy}})}});
+                       {"cause", Json::object({{"id", reason.id}, {"title", reason.text}, {"remedy", reason.remedy}})}});
+}
+
+}  // namespace
+
+Json cut_file() { return document_of(kCut); }
+
+bool is_cut(const trace::SessionManifest& manifest) {
+  return std::any_of(manifest.accounts.begin(), manifest.accounts.end(), [](const trace::Account& one) {
+    return one.state == trace::Account::State::partial && one.reason.starts_with("truncated");
+  });
+}
+
+Json nothing_to_judge(const trace::SessionManifest& manifest, const CallKinds& calls) {
+  if (manifest.kind != "import") return {};
+  const Reason* reason = reason_of(manifest, calls);
+  if (reason == nullptr) return {};
+  if (reason == &kHostCalls && is_cut(manifest)) return cut_file();
+  if (reason == &kHostCalls && calls.count > 0 && calls.allocations == calls.count) reason = &kAllocations;
+  if (reason == &kHostCalls && calls.count > 0 && calls.markers == calls.count) reason = &kMarkers;
+  return document_of(*reason);
 }
 
 }  // namespace aaco::workflows

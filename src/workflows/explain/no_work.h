@@ -25,4 +25,9 @@ struct CallKinds {
 // files contain instead. Null where that is not clear from the counts of the import.
 core::Json nothing_to_judge(const trace::SessionManifest& manifest, const CallKinds& calls = {});
 
+// Whether a file of the session ends early. What its rest does not have may have been in the part that is missing.
+bool is_cut(const trace::SessionManifest& manifest);
+// The document of a session that is cut and has host events only.
+core::Json cut_file();
+
 }  // namespace aaco::workflows

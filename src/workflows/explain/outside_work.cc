@@ -90,6 +90,19 @@ void add_first_gap(const analytics::gaps::CauseBook& book, const trace::NameTabl
   }
 }
 
+// Of all threads: backward passes have one of their own, with more launches and none before the device's first work.
+std::optional<analytics::gaps::NextLaunch> first_launch(const std::map<std::int64_t, Thread>& threads) {
+  std::optional<analytics::gaps::NextLaunch> first;
+  for (const auto& [id, thread] : threads)
+    if (thread.first && (!first || thread.first->start_ns < first->start_ns)) first = thread.first;
+  return first;
+}
+
+void add_shares(const analytics::gaps::CauseBook& book, const analytics::gaps::HostWork& work, std::vector<Json>& list) {
+  for (const auto& share : work.shares)
+    if (const auto& cause = book.at(share.cause); !cause.weak) add(list, cause, share.time_ns);
+}
+
 }  // namespace
 
 core::Result<std::vector<Json>> host_outside(LoadedSession& loaded, const DeviceWindow& device, const core::Paths& paths) {
@@ -124,14 +137,11 @@ core::Result<std::vector<Json>> host_outside(LoadedSession& loaded, const Device
   const auto most = std::max_element(threads.begin(), threads.end(),
                                      [](const auto& a, const auto& b) { return a.second.launch_count < b.second.launch_count; });
   if (most == threads.end() || most->second.launch_count == 0) return list;
-  Thread& main = most->second;
-  if (main.first)
-    add_first_gap(book, names, explainer.explain({device.rank, 0, parts[0].start_ns, parts[0].end_ns, {}, {}, main.first}), list);
-  for (HostProfile* profile : {main.first ? nullptr : &main.before, &main.after}) {
-    if (profile == nullptr) continue;
-    for (const auto& share : profile->finish().shares)
-      if (const auto& cause = book.at(share.cause); !cause.weak) add(list, cause, share.time_ns);
-  }
+  if (const auto first = first_launch(threads))
+    add_first_gap(book, names, explainer.explain({device.rank, 0, parts[0].start_ns, parts[0].end_ns, {}, {}, first}), list);
+  else
+    add_shares(book, most->second.before.finish(), list);
+  add_shares(book, most->second.after.finish(), list);
   return list;
 }
 

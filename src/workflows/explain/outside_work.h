@@ -11,7 +11,7 @@
 
 namespace aaco::workflows {
 
-// When a device worked, on the clock of its trace.
+// When a device worked, on the clock of its host's events.
 struct DeviceWindow {
   std::int32_t rank = 0;
   std::int64_t first_ns = 0, last_ns = 0;

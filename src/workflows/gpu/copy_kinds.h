@@ -23,6 +23,7 @@ class CopyKinds {
     Sum& sum = sums_[row.kind.value];
     ++sum.count;
     sum.time_ns += std::max<std::int64_t>(0, row.end_ns - row.start_ns);
+    if (row.bytes.value_or(-1) >= 0) sum.bytes += static_cast<double>(*row.bytes), ++sum.sized_count;
   }
   // All work of the device, in order of start; `kind`: of copies and fills.
   void add(const analytics::trace_time::Work& work, trace::NameId kind, const analytics::attribution::Launch* launch) {
@@ -30,8 +31,8 @@ class CopyKinds {
     const trace::NameId by = launch->operator_name.value != 0 ? launch->operator_name : launch->marker;
     exposed_.add(work, {kind, by.value != 0 ? by : launch->api});
   }
-  // By kind: kind, count, sum_ns, exposed_ns, and `launched_by`: name (empty: not in the trace) and exposed_ns of those that
-  // launched most of the exposed time.
+  // By kind: kind, count, sum_ns, exposed_ns, mean_bytes (where all sizes are known), and `launched_by`: name (empty: not in the
+  // trace) and exposed_ns of those that launched most of the exposed time.
   [[nodiscard]] core::Json to_json(const trace::NameTable& names) {
     using core::Json;
     std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::uint32_t>>> origins;  // by kind: time and name
@@ -50,6 +51,7 @@ class CopyKinds {
       }
       Json one =
           Json::object({{"kind", names.text({kind})}, {"count", sum.count}, {"sum_ns", sum.time_ns}, {"exposed_ns", exposed_ns}});
+      if (sum.sized_count == sum.count) one.set("mean_bytes", sum.bytes / static_cast<double>(sum.count));
       if (exposed_ns > 0) one.set("launched_by", std::move(launched_by));
       kinds.push(std::move(one));
     }
@@ -59,7 +61,8 @@ class CopyKinds {
  private:
   static constexpr std::size_t kNamed = 10;
   struct Sum {
-    std::int64_t count = 0, time_ns = 0;
+    std::int64_t count = 0, time_ns = 0, sized_count = 0;
+    double bytes = 0;  // of those with a size
   };
   std::map<std::uint32_t, Sum> sums_;  // by the name's id
   analytics::trace_time::ExposedCopies exposed_;

@@ -9,6 +9,7 @@
 
 #include "analytics/attribution.h"
 #include "analytics/gaps.h"
+#include "analytics/host_offset.h"
 #include "analytics/queue_depth.h"
 #include "analytics/trace_time.h"
 #include "trace/names.h"
@@ -31,17 +32,24 @@ struct DeviceState {
   std::int64_t last_end_ns = INT64_MIN, busy_since_ns = INT64_MIN;
   std::int64_t repeated_kernels = 0;
   std::int64_t early_kernels = 0, earliest_ns = 0;  // that start before the call that launched them; the longest lead
+  analytics::trace_time::HostOffset offset = {};    // of its clock
+  std::int64_t gap_ns = 0, uncertain_gap_ns = 0;    // of it, in gaps shorter than the clocks are apart
+  bool is_alone = true;                             // the only device of its rank
   bool has_kernels = false;                         // at least one so far
   std::set<std::int32_t> ranks;                     // whose work it runs
 
-  // Older traces have whole microseconds.
-  static constexpr std::int64_t kRoundingNs = 1'000;
   void note_kernel(std::int64_t start_ns, std::int64_t end_ns, const analytics::attribution::Launch& launch) {
     if (end_ns >= start_ns) queue.add(std::min(launch.end_ns, start_ns), end_ns);
     const std::int64_t lead_ns = launch.start_ns - start_ns;
-    if (lead_ns <= kRoundingNs) return;
+    if (lead_ns <= analytics::trace_time::kRoundingNs) return;
     ++early_kernels;
     earliest_ns = std::max(earliest_ns, lead_ns);
+  }
+
+  // Where waits may have been for another device, only what runs before its launch counts.
+  [[nodiscard]] std::int64_t host_offset_ns() const {
+    const std::int64_t offset_ns = offset.offset_ns();
+    return is_alone ? offset_ns : std::max<std::int64_t>(0, offset_ns);
   }
 
   // Of work in `stream` that ends a gap.
@@ -72,6 +80,15 @@ inline std::optional<analytics::gaps::PeerWork> peer_of(const std::map<DeviceKey
     if (one && (!found || one->end_ns > found->end_ns)) found = one;
   }
   return found;
+}
+
+// The gap as the host's clock has it, where the device's is proven to be `offset_ns` behind.
+inline analytics::gaps::Gap on_host_clock(analytics::gaps::Gap gap, std::int64_t offset_ns) {
+  gap.start_ns += offset_ns;
+  gap.end_ns += offset_ns;
+  if (gap.busy_since_ns) *gap.busy_since_ns += offset_ns;
+  if (gap.peer) gap.peer->start_ns += offset_ns, gap.peer->end_ns += offset_ns;
+  return gap;
 }
 
 }  // namespace aaco::workflows

@@ -39,6 +39,16 @@ void DeviceSteps::add(std::int32_t rank, std::int64_t launched_ns, std::int64_t 
   step.last_ns = std::max(step.last_ns, end_ns);
 }
 
+void DeviceSteps::add_hole(std::int32_t rank, std::int64_t start_ns, std::int64_t end_ns) {
+  holes_[rank].push_back({start_ns, end_ns});
+}
+
+bool DeviceSteps::hole_within(std::int32_t rank, std::int64_t start_ns, std::int64_t end_ns) const {
+  const auto holes = holes_.find(rank);
+  return holes != holes_.end() && std::any_of(holes->second.begin(), holes->second.end(),
+                                              [&](const auto& hole) { return hole.first < end_ns && start_ns < hole.second; });
+}
+
 std::vector<trace::IterationRow> DeviceSteps::finish(trace::NameId phase) const {
   std::vector<trace::IterationRow> rows;
   bool ahead = false;
@@ -50,7 +60,7 @@ std::vector<trace::IterationRow> DeviceSteps::finish(trace::NameId phase) const 
     for (const Step& step : steps) {
       const std::int64_t start = std::max(before, step.first_ns);
       if (step.last_ns <= start || step.last_ns == INT64_MIN) break;
-      const std::int64_t from = before == INT64_MIN ? step.first_ns : before;
+      const std::int64_t from = before == INT64_MIN || hole_within(rank, before, step.last_ns) ? step.first_ns : before;
       trace::IterationRow row;
       row.rank = rank;
       row.iteration = step.iteration;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/result.h"
@@ -23,6 +24,8 @@ class DeviceSteps {
   void add(const trace::IterationRow& step);
   // Work of a device; in any order, after the steps.
   void add(std::int32_t rank, std::int64_t launched_ns, std::int64_t start_ns, std::int64_t end_ns);
+  // Time in which nothing was recorded (analytics/recording_holes.h): a step after it begins with its own first work.
+  void add_hole(std::int32_t rank, std::int64_t start_ns, std::int64_t end_ns);
 
   // Of all ranks, in order of rank and time, if in one of them the work of most steps ends after their range and the median step
   // of the device differs from the range's by more than kDiffers. Empty otherwise, and where a step launched no work.
@@ -37,7 +40,10 @@ class DeviceSteps {
     std::int64_t iteration = 0;
     std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;  // of its work
   };
-  std::map<std::int32_t, std::vector<Step>> steps_;  // by rank
+  [[nodiscard]] bool hole_within(std::int32_t rank, std::int64_t start_ns, std::int64_t end_ns) const;
+
+  std::map<std::int32_t, std::vector<Step>> steps_;                                   // by rank
+  std::map<std::int32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> holes_;  // by rank: start and end
   std::size_t count_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "analytics/host_offset.h"
 #include "core/files.h"
 #include "trace/stored_names.h"
 #include "tracelake/lake.h"
@@ -37,7 +38,11 @@ using analytics::trace_time::LaunchSpan;
 using analytics::trace_time::WorkKind;
 using Device = DeviceState;
 
+// Of the cause of a gap that is shorter than the clocks are apart: the proven offset is the least, not the true one (our own
+// judgement).
+constexpr double kMovedConfidence = 0.75;
 constexpr std::int64_t kMaxStoredSteps = 1'000'000, kRowsBetweenQuestions = 1 << 16;  // of whether to go on
+// One walk over the trace feeds all parts (above 400 lines).
 class Analyser {
  public:
   Analyser(const std::string& path, const GpuAnalysisOptions& options, trace::Sink& sink, const Services& services,
@@ -84,6 +89,7 @@ class Analyser {
       for (const auto& row : rows) {
         finder.add(row);
         timeline_.add(row, names_);
+        waits_.add(row, names_);
         levels_.add(row);
         if (options_.find_steps) steps_.add_call(row);
       }
@@ -101,6 +107,7 @@ class Analyser {
   core::Status walk() {
     services_.progress("analysing device timelines");
     memset_ = names_.intern("memset");
+    to_host_ = names_.intern("d2h");
     auto captures = capture_map_of(options_.captures, names_);
     result_.has_captures = !captures.empty();
     analytics::attribution::KernelAttributor attributor(names_, launches_, std::move(captures), std::move(node_names_));
@@ -133,7 +140,11 @@ class Analyser {
 
   Device& device(const DeviceKey& key) {
     const auto known = devices_.find(key);
-    return known != devices_.end() ? known->second : devices_.try_emplace(key, Device(options_.convention)).first->second;
+    if (known != devices_.end()) return known->second;
+    Device& fresh = devices_.try_emplace(key, Device(options_.convention)).first->second;
+    for (auto& [other, state] : devices_)
+      if (other.first == key.first && other != key) state.is_alone = fresh.is_alone = false;
+    return fresh;
   }
   // Ranks that share a GPU are one device, under the rank that used it first.
   DeviceKey place_of(std::int32_t rank, std::int64_t number) {
@@ -163,6 +174,8 @@ class Analyser {
     device(key).copies.add(row);
     const Launch* launch = launches_.find(row.rank, row.correlation_id);
     const WorkKind kind = row.kind == memset_ ? WorkKind::memset : WorkKind::copy;
+    if (launch != nullptr && row.kind == to_host_ && analytics::trace_time::is_blocking_copy(names_.text(launch->api)))
+      device(key).offset.add(launch->start_ns, row.start_ns, row.end_ns, launch->end_ns);
     return add_work(key, row.rank, {kind, {row.rank, row.stream}, row.start_ns, row.end_ns, span_of(launch)}, row.kind, launch,
                     true, false);
   }
@@ -177,7 +190,12 @@ class Analyser {
     const auto idle = place.fold.add(work);
     place.copies.add(work, name, launch);
     if (place.last_end_ns == INT64_MIN) place.busy_since_ns = work.start_ns;
-    if (launch != nullptr) device_steps_.add(rank, launch->start_ns, work.start_ns, work.end_ns);
+    if (launch != nullptr) {
+      device_steps_.add(rank, launch->start_ns, work.start_ns, work.end_ns);
+      // A wait is for one device: of a process with several it is not known which.
+      const auto done = place.is_alone ? waits_.done_after(rank, launch->end_ns) : std::nullopt;
+      place.offset.add(launch->start_ns, work.start_ns, work.end_ns, done);
+    }
     if (is_first && launch != nullptr && launch->end_ns - launch->start_ns >= analytics::gaps::kLongLaunchNs)
       gaps_.note_first_launch(rank, launch->start_ns);
     timeline_.add_work(rank, work.start_ns, work.end_ns);
@@ -198,10 +216,13 @@ class Analyser {
     return {};
   }
 
-  core::Status explain(const analytics::gaps::Gap& gap, Device& place) {
+  // Calls are compared with the gap on their own clock; the row keeps the device's.
+  core::Status explain(const analytics::gaps::Gap& of_device, Device& place) {
+    const std::int64_t offset_ns = place.host_offset_ns();
+    const auto gap = on_host_clock(of_device, offset_ns);
     std::vector<analytics::gaps::Idler> idlers;
     for (const auto& [key, device] : devices_)
-      if (device.last_end_ns != INT64_MIN) idlers.push_back({key.first, device.last_end_ns});
+      if (device.last_end_ns != INT64_MIN) idlers.push_back({key.first, device.last_end_ns + device.host_offset_ns()});
     gaps_.still_idle(std::move(idlers));
     for (const auto* call = calls_->peek(); call != nullptr && call->start_ns < gap.end_ns; call = calls_->peek()) {
       gaps_.add_call(*call);
@@ -214,6 +235,12 @@ class Analyser {
     auto explained = gaps_.explain(gap);
     place.gaps.add(explained, books_.causes);
     trace::GapRow& row = explained.row;
+    row.start_ns = of_device.start_ns, row.end_ns = of_device.end_ns;
+    place.gap_ns += row.end_ns - row.start_ns;
+    if (row.end_ns - row.start_ns < place.offset.apart_ns()) {
+      row.confidence = std::min(row.confidence, kMovedConfidence);
+      place.uncertain_gap_ns += row.end_ns - row.start_ns;
+    }
     for (trace::NameId* name : {&row.cause, &row.previous, &row.next, &row.evidence, &row.host_cause}) *name = stored_(*name);
     sink_.add(row);
     return {};
@@ -285,6 +312,7 @@ class Analyser {
     store_rows(groups_.rows(), stored_, sink_);
     for (const GpuOfTrace& gpu : result_.gpus) store_rates(gpu.rates, names_, sink_);
     if (!options_.keep_steps) return;
+    for (const auto& hole : timeline_.holes()) device_steps_.add_hole(hole.rank, hole.start_ns, hole.end_ns);
     result_.has_device_steps = device_steps_.store(stored_(names_.intern(kDeviceStep)), sink_);
     for (trace::IterationRow row : result_.steps.iterations) {
       row.phase = stored_(row.phase);
@@ -336,6 +364,9 @@ class Analyser {
       gpu.repeated_kernels = device.repeated_kernels;
       gpu.early_kernels = device.early_kernels;
       gpu.earliest_ns = device.earliest_ns;
+      gpu.host_offset_ns = device.host_offset_ns();
+      if (device.gap_ns > 0)
+        gpu.uncertain_idle_ratio = static_cast<double>(device.uncertain_gap_ns) / static_cast<double>(device.gap_ns);
       gpu.gaps = std::move(device.gaps.causes);
       gpu.copy_kinds = device.copies.to_json(names_);
       gpu.idle_causes = idle_causes_of(device.gaps, books_.causes, names_);
@@ -347,7 +378,7 @@ class Analyser {
       add_metrics(gpu);
       result_.gpus.push_back(std::move(gpu));
     }
-    result_.no_timeline = timeline_.finish(result_.gpus, !options_.processes_differ);
+    result_.no_timeline = timeline_.finish(result_.gpus, !options_.processes_differ, options_.is_cut);
     const auto& none = result_.no_timeline;
     if (!none || (none->reason != "merged-runs" && none->reason != "separate-windows")) compare_ranks();
     if (none) std::erase_if(result_.metrics, [&](const auto& one) { return is_unknown_without(*none, one.id); });
@@ -363,7 +394,7 @@ class Analyser {
   trace::NameTable names_;
   trace::StoredNames stored_;
   TimelineLevels levels_;
-  trace::NameId memset_;
+  trace::NameId memset_, to_host_;
   LaunchFile launches_;
   RowPuller<trace::ApiCallRow>* calls_ = nullptr;  // these during the walk
   RowPuller<trace::SchedEventRow>* schedule_ = nullptr;
@@ -376,6 +407,7 @@ class Analyser {
   analytics::gaps::GapExplainer gaps_;
   std::unordered_set<std::uint32_t> seen_kernels_;  // names of those that ran in the trace before
   TimelineWatch timeline_;
+  analytics::trace_time::DeviceWaits waits_;
   KernelGroups groups_;
   GpuWork work_;
   WorkWatch watch_;

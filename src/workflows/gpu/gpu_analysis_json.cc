@@ -65,7 +65,8 @@ Json gaps_json(const GpuOfTrace& gpu) {
     causes.push(Json::object({{"cause", analytics::gaps::to_string(cause)},
                               {"gap_count", sum.gap_count},
                               {"idle_ns", sum.idle_ns},
-                              {"drained_idle_ns", sum.drained_ns}}));
+                              {"drained_idle_ns", sum.drained_ns},
+                              {"issue_idle_ns", sum.issue_ns}}));
   return causes;
 }
 
@@ -135,6 +136,8 @@ Json gpu_json(const GpuOfTrace& gpu, bool has_timeline) {
   }
   if (gpu.early_kernels > 0)
     out.set("kernels_before_launch", Json::object({{"count", gpu.early_kernels}, {"longest_lead_ns", gpu.earliest_ns}}));
+  if (gpu.host_offset_ns != 0) out.set("host_offset_ns", gpu.host_offset_ns);
+  if (gpu.uncertain_idle_ratio > 0) out.set("host_offset_uncertain_ratio", gpu.uncertain_idle_ratio);
   out.set_if("idle_explained_ratio", Json(explained_ratio(gpu)));
   if (!gpu.copy_kinds.items().empty()) out.set("copy_kinds", gpu.copy_kinds);
   out.set_if("launch", launch_json(gpu.time.launch));

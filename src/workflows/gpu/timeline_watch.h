@@ -10,6 +10,7 @@
 
 #include "analytics/fingerprint.h"
 #include "analytics/timeline.h"
+#include "core/numbers.h"
 #include "core/result.h"
 #include "tracelake/lake.h"
 #include "workflows/gpu/analysis_columns.h"
@@ -33,9 +34,13 @@ class TimelineWatch {
       const std::string_view name = names.text(row.name);
       kind = name.find("LaunchKernel") != name.npos         ? Kind::launch
              : name.find("StreamBeginCapture") != name.npos ? Kind::capture
+             : names.text(row.domain) == "cpu_op"           ? Kind::op
                                                             : Kind::other;
     }
     if (kind == Kind::launch) ++facts_.launch_count;
+    if (kind == Kind::op) ops_ = {std::min(ops_.start_ns, row.start_ns), std::max(ops_.end_ns, row.start_ns)};
+    if (kind == Kind::launch) work_until_ns_ = std::max(work_until_ns_, row.start_ns);
+    holes_.add(row, names);
     if (kind == Kind::capture) facts_.has_captures = true;
   }
   void add(const trace::KernelCounterRow& row) {
@@ -69,6 +74,8 @@ class TimelineWatch {
   }
 
   void add_work(std::int32_t rank, std::int64_t start_ns, std::int64_t end_ns) {
+    holes_.add_work(rank, start_ns, end_ns);
+    work_until_ns_ = std::max(work_until_ns_, start_ns);
     auto& span = spans_.try_emplace(rank, analytics::trace_time::RankSpan{start_ns, end_ns}).first->second;
     span = {std::min(span.start_ns, start_ns), std::max(span.end_ns, end_ns)};
   }
@@ -79,12 +86,14 @@ class TimelineWatch {
       if (process.first == rank) first = std::min(first.value_or(span.start_ns), span.start_ns);
     return first;
   }
+  // Times in which the profiler was off. After all work.
+  [[nodiscard]] std::vector<analytics::trace_time::RecordingHole> holes() const { return holes_.finish(); }
   // Of what is known so far.
   [[nodiscard]] bool has_timeline() const { return !none_; }
 
-  // `may_be_one`: nothing says that the files are of different processes.
+  // `may_be_one`: nothing says that the files are of different processes; `is_cut`: at least one of them ends early.
   template <class Devices>
-  std::optional<analytics::trace_time::NoTimeline> finish(const Devices& devices, bool may_be_one) {
+  std::optional<analytics::trace_time::NoTimeline> finish(const Devices& devices, bool may_be_one, bool is_cut) {
     facts_.kernel_count = facts_.collective_count = facts_.copy_count = 0;
     for (const auto& gpu : devices) {
       facts_.kernel_count += gpu.time.kernel_count;
@@ -94,6 +103,9 @@ class TimelineWatch {
       const double idle = static_cast<double>(gpu.time.idle_ns) / static_cast<double>(gpu.time.span_ns);
       facts_.idle_ratio = std::max(facts_.idle_ratio, idle);
     }
+    facts_.is_cut = is_cut;
+    for (const auto& gpu : devices) facts_.linked_count += gpu.time.launch.kernel_count;
+    take_holes();
     for (const auto& [rank, span] : spans_) facts_.ranks.push_back(span);
     facts_.one_process = may_be_one && one_process();
     // Ranks of one job may have clocks of their own: where there are collectives, processes of different ranks are not compared.
@@ -101,11 +113,41 @@ class TimelineWatch {
     for (const auto& [process, span] : processes_) ++of_rank[process.first];
     for (const auto& [process, span] : processes_)
       if (facts_.collective_count == 0 || of_rank.size() == 1 || of_rank[process.first] > 1) facts_.processes.push_back(span);
-    return why_no_timeline(facts_);
+    auto none = why_no_timeline(facts_);
+    return none || !is_cut ? none : lost_tail();
   }
 
  private:
-  enum class Kind : std::uint8_t { unseen, other, launch, capture };
+  enum class Kind : std::uint8_t { unseen, other, op, launch, capture };
+
+  // Of a file that ends early: operators begin long after the last launch and the last work, in which such a trace has their
+  // launches. What was written in another order than that of time is cut elsewhere.
+  [[nodiscard]] std::optional<analytics::trace_time::NoTimeline> lost_tail() const {
+    constexpr double kLongTail = 0.2;  // of the operators' time (our own judgement)
+    const auto tail = static_cast<double>(ops_.end_ns - work_until_ns_);
+    if (work_until_ns_ == INT64_MIN || ops_.end_ns <= work_until_ns_ ||
+        tail < kLongTail * static_cast<double>(ops_.end_ns - ops_.start_ns))
+      return std::nullopt;
+    return analytics::trace_time::NoTimeline{
+        "cut-file", "the file is truncated: operators are recorded for " + core::format_duration(tail) +
+                        " after the last launch and the last work of a device, whose events are missing. Export the trace again, "
+                        "or copy the complete file"};
+  }
+
+  // Those of the rank whose span they take most of.
+  void take_holes() {
+    std::map<std::int32_t, std::vector<analytics::trace_time::RecordingHole>> of_ranks;
+    for (const auto& hole : holes_.finish()) of_ranks[hole.rank].push_back(hole);
+    for (auto& [rank, holes] : of_ranks) {
+      std::int64_t sum = 0;
+      for (const auto& hole : holes) sum += hole.end_ns - hole.start_ns;
+      const auto& span = spans_.at(rank);
+      const double ratio = static_cast<double>(sum) / static_cast<double>(std::max<std::int64_t>(1, span.end_ns - span.start_ns));
+      if (ratio <= facts_.hole_ratio) continue;
+      facts_.hole_ratio = ratio;
+      facts_.holes = std::move(holes);
+    }
+  }
 
   // Whether a process of the same number launched the work of every rank. Numbers made for processes with a text are negative.
   [[nodiscard]] bool one_process() const {
@@ -116,6 +158,9 @@ class TimelineWatch {
   }
 
   analytics::trace_time::TimelineFacts facts_;
+  analytics::trace_time::RankSpan ops_{INT64_MAX, INT64_MIN};  // first and last start of operators
+  std::int64_t work_until_ns_ = INT64_MIN;                     // last start of a launch or of work
+  analytics::trace_time::RecordingHoles holes_;
   std::optional<analytics::trace_time::NoTimeline> none_;
   std::vector<Kind> kinds_;                                                                     // of calls, by name id
   std::map<std::uint32_t, std::int64_t> counted_;                                               // dispatches by counter

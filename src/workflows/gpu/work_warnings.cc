@@ -6,6 +6,7 @@
 
 #include "core/numbers.h"
 #include "trace/kernel_name.h"
+#include "workflows/gpu/uneven_steps.h"
 
 namespace aaco::workflows {
 namespace {
@@ -54,6 +55,26 @@ void warn_of_lead(const GpuOfTrace& gpu, std::vector<trace::Warning>& warnings) 
                       "if this recurs in each run, it counts: shorten it, or start the trace after it"});
 }
 
+void warn_of_uneven_steps(const GpuOfTrace& gpu, std::vector<trace::Warning>& warnings) {
+  const auto& uneven = gpu.findings.uneven;
+  if (!uneven) return;
+  const std::string which =
+      uneven->long_count == 1
+          ? fmt::format("step {} of {} takes {}, the median step {}: it is", uneven->longest, uneven->step_count,
+                        core::format_duration(uneven->longest_ns), core::format_duration(uneven->median_ns))
+          : fmt::format(
+                "{} of {} steps take {} times as long as the median one ({}) or more, the longest (step {} of {}) {}: they "
+                "are",
+                uneven->long_count, uneven->step_count, StepLengths::kMuchLonger, core::format_duration(uneven->median_ns),
+                uneven->longest, uneven->step_count, core::format_duration(uneven->longest_ns));
+  warnings.push_back({"gpu.uneven_steps",
+                      fmt::format("{}{} {} of the steps' time, which throughput and shares contain and the median does not",
+                                  label_of(gpu), which, core::format_percent(uneven->long_ratio)),
+                      uneven->longest == 1
+                          ? "start the trace after the first step, unless the program starts as often as that"
+                          : "look at that step in the timeline, and trace more steps to see how often it recurs"});
+}
+
 }  // namespace
 
 void warn_of_work(const GpuAnalysis& analysis, std::vector<trace::Warning>& warnings) {
@@ -62,6 +83,7 @@ void warn_of_work(const GpuAnalysis& analysis, std::vector<trace::Warning>& warn
     warn_of_slowing(gpu, warnings);
     warn_of_few_groups(gpu, warnings);
     warn_of_lead(gpu, warnings);
+    warn_of_uneven_steps(gpu, warnings);
   }
 }
 

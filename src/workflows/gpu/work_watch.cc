@@ -26,6 +26,7 @@ WorkFindings WorkWatch::finish(const Device& device, const DeviceTime& time, dou
   WorkFindings found;
   const auto kernels = pace_.of(device.first, device.second);
   found.slowing = analytics::trace_time::slowing_kernels(kernels, time.first_ns, time.last_ns);
+  found.uneven = lengths_.uneven(device.first, kernels);
   if (unit_count > 0)
     if (const auto few = analytics::trace_time::few_groups(kernels, unit_count, time.span_ns))
       found.few_groups = FewGroups{std::string(names.text(few->name)), few->count, few->sum_ns, few->group_count,
@@ -36,6 +37,7 @@ WorkFindings WorkWatch::finish(const Device& device, const DeviceTime& time, dou
 void WorkWatch::add(const trace::IterationRow& step) {
   auto& first = steps_start_.try_emplace(step.rank, step.start_ns).first->second;
   first = std::min(first, step.start_ns);
+  lengths_.add(step);
 }
 
 core::Result<std::optional<LeadTime>> WorkWatch::lead_time(const std::string& path, std::int32_t rank, const DeviceTime& time,
@@ -83,6 +85,15 @@ Json to_json(const WorkFindings& findings) {
   if (const auto& lead = findings.lead)
     out.set("lead",
             Json::object({{"time_ns", lead->time_ns}, {"activity", lead->activity}, {"activity_ratio", lead->activity_ratio}}));
+  if (const auto& uneven = findings.uneven)
+    out.set("uneven_steps", Json::object({{"step_count", uneven->step_count},
+                                          {"long_count", uneven->long_count},
+                                          {"longest_step", uneven->longest},
+                                          {"longest_ns", uneven->longest_ns},
+                                          {"median_ns", uneven->median_ns},
+                                          {"long_ratio", uneven->long_ratio},
+                                          {"once_kernel_count", uneven->once_count},
+                                          {"once_ns", uneven->once_ns}}));
   return out.members().empty() ? Json() : out;
 }
 

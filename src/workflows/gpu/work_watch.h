@@ -14,6 +14,7 @@
 #include "core/result.h"
 #include "trace/names.h"
 #include "trace/rows.h"
+#include "workflows/gpu/uneven_steps.h"
 #include "workflows/gpu/work_findings.h"
 
 namespace aaco::workflows {
@@ -37,6 +38,7 @@ class WorkWatch {
  private:
   analytics::trace_time::KernelPace pace_;
   std::map<std::int32_t, std::int64_t> steps_start_;  // by rank
+  StepLengths lengths_;
 };
 
 }  // namespace aaco::workflows

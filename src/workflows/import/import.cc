@@ -10,6 +10,7 @@
 #include "core/strings.h"
 #include "tracelake/lake.h"
 #include "workflows/explain/insight.h"
+#include "workflows/explain/no_work.h"
 #include "workflows/gpu/gpu_analysis_json.h"
 #include "workflows/import/capture_map.h"
 #include "workflows/import/host_calls.h"
@@ -201,6 +202,7 @@ core::Result<SessionOutcome> import_into(SessionDraft& draft, const Inputs& inpu
     options.same_machine = read.same_machine;
     options.counters_apart = read.counters_apart;
     options.processes_differ = read.states_ranks();
+    options.is_cut = is_cut(manifest);
     options.levels = levels;
     has_levels = true;
     AACO_ASSIGN(GpuAnalysis analysis, analyse_gpu(draft.writer().path(), options, draft.sink(), services));

@@ -1,5 +1,9 @@
 #include "workflows/import/import_warnings.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "analytics/attribution_obstacle.h"
 #include "analytics/stray_work.h"
 #include "core/numbers.h"
@@ -66,13 +70,29 @@ void warn_of_stray_work(const GpuOfTrace& gpu, Warnings& warnings) {
 
 // Nothing runs before it was launched: the profiler's two clocks are apart.
 void warn_of_early_kernels(const GpuOfTrace& gpu, Warnings& warnings) {
+  const std::string moved =
+      gpu.host_offset_ns == 0
+          ? std::string()
+          : fmt::format(
+                " Causes of idle time are looked for with the device's times "
+                "moved by {}{}",
+                gpu.host_offset_ns < 0 ? "-" : "+", core::format_duration(std::abs(static_cast<double>(gpu.host_offset_ns))));
+  if (gpu.host_offset_ns < 0)
+    warnings.push_back({"gpu.kernels_after_wait",
+                        label_of(gpu) + "device work ends after the host's wait for it had returned, by up to " +
+                            core::format_duration(static_cast<double>(-gpu.host_offset_ns)) +
+                            " and more: the profiler's clocks of host and device differ by at least that, so launch delays and "
+                            "causes of short gaps are uncertain." +
+                            moved,
+                        "durations, counts and busy time are not affected; try a newer version of the profiler"});
   if (gpu.early_kernels == 0) return;
   warnings.push_back({"gpu.kernels_before_launch",
                       label_of(gpu) + std::to_string(gpu.early_kernels) + " of " + std::to_string(gpu.time.kernel_count) +
                           " kernels start before the call that launched them, by up to " +
                           core::format_duration(static_cast<double>(gpu.earliest_ns)) +
                           ": the profiler's clocks of host and device differ by at least that, so launch delays and causes of "
-                          "short gaps are uncertain",
+                          "short gaps are uncertain" +
+                          (moved.empty() ? moved : "." + moved),
                       "durations, counts and busy time are not affected; try a newer version of the profiler"});
 }
 

@@ -295,7 +295,7 @@ std::string confidence_of(const std::vector<report::Statement>& why) {
   const double ratio = *why.front().confidence_ratio;
   return fmt::format("{}: {} that this is the bottleneck",
                      ratio >= 0.9   ? "high"
-                     : ratio >= 0.7 ? "medium"
+                     : ratio >= 0.6 ? "medium"
                                     : "low",
                      report::format_estimate(ratio));
 }
@@ -319,6 +319,17 @@ std::string outside_span(const report::ReportModel& model, double span_ns) {
              : fmt::format(
                    " Its steps last {}: host time before the first and after the last device work is not in these shares.",
                    core::format_duration(steps_ns));
+}
+
+// (The sentences of one headline, above 400 lines.) A step that is much of the time, so that median and throughput say different
+// things.
+std::string uneven_steps(const Json& uneven) {
+  if (!uneven.is_object()) return {};
+  const auto of = [&](std::string_view key) { return uneven[key].as_i64().value_or(0); };
+  const std::string share = core::format_percent(uneven["long_ratio"].as_f64().value_or(0));
+  if (of("long_count") > 1)
+    return fmt::format(" {} of its {} steps take {} of the steps' time.", of("long_count"), of("step_count"), share);
+  return fmt::format(" Step {} of {} takes {} of the steps' time.", of("longest_step"), of("step_count"), share);
 }
 
 // The rank that the others wait for.
@@ -363,7 +374,7 @@ std::optional<VerdictText> gpu_verdict(const report::ReportModel& model) {
                     model.why.empty() ? in_words((*idlest)["bound"]["limit"].text())
                                       : in_sentence(model.why.front().title) + model.why_cause) +
         outside_span(model, find_metric(model.metrics, "gpu.span_ns", number)->value) + period_of(model) +
-        straggler_of(model.session.outcome.gpu["straggler"]);
+        uneven_steps((*idlest)["findings"]["uneven_steps"]) + straggler_of(model.session.outcome.gpu["straggler"]);
   double attributed = 0;
   for (const Json& gpu : gpus) attributed += gpu["attributed_kernel_ns"].as_f64().value_or(0);
   const double total = sum_of(model, "gpu.kernel_sum_ns"), coverage = total > 0 ? attributed / total : 0;
