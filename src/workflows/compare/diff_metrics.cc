@@ -63,7 +63,7 @@ constexpr std::string_view kTail = "latency.p99_ns";
 constexpr std::size_t kFewestForTail = 299;
 
 // What is looked at where nothing is named, as far as both sides have it; the first that can decide does.
-constexpr std::array<std::string_view, 18> kUsual = {"latency.p50_ns",
+constexpr std::array<std::string_view, 19> kUsual = {"latency.p50_ns",
                                                      kSpan,
                                                      "gpu.kernel_sum_ns",
                                                      "latency.p90_ns",
