@@ -88,7 +88,7 @@ void choose_iterations(ComparedSession& session, const trace::SessionManifest& m
 core::Status read_series(ComparedSession& session, const trace::SessionManifest& manifest, bool drop_disturbed) {
   trace::NameTable names;
   AACO_ASSIGN(const auto stored, tracelake::read_table<trace::IterationRow>(session.path, names));
-  auto [rows, ranges_ns] = timed_iterations(session.path, stored, names);
+  auto [rows, ranges_ns] = timed_iterations(session.path, manifest.outcome.gpu, stored, names);
   if (!ranges_ns.empty()) session.series[kStepRange] = std::move(ranges_ns);
   choose_iterations(session, manifest, drop_disturbed, rows, names);
   for (const char* phase : {"measure", "device_step", "step"}) {

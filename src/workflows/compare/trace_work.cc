@@ -8,6 +8,7 @@
 #include "analytics/gap_causes.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"
+#include "tracelake/bundle.h"
 #include "tracelake/lake.h"
 #include "workflows/session/step_time.h"
 
@@ -40,7 +41,8 @@ analytics::tracediff::Grid grid_of(const trace::KernelRow& row) {
 core::Result<Windows> step_windows(const std::string& path, trace::NameTable& names) {
   Windows windows;
   AACO_ASSIGN(const auto stored, tracelake::read_table<trace::IterationRow>(path, names));
-  const TimedIterations timed = timed_iterations(path, stored, names);
+  AACO_ASSIGN(const trace::SessionManifest manifest, tracelake::read_manifest(path));
+  const TimedIterations timed = timed_iterations(path, manifest.outcome.gpu, stored, names);
   for (const std::string_view phase : {"device_step", "step"}) {
     for (const auto& row : timed.rows)
       if (names.text(row.phase) == phase)

@@ -9,12 +9,14 @@
 
 namespace aaco::workflows {
 
-TimedIterations timed_iterations(const std::string& session_path, std::span<const trace::IterationRow> rows,
-                                 const trace::NameTable& names) {
+TimedIterations timed_iterations(const std::string& session_path, const core::Json& gpu,
+                                 std::span<const trace::IterationRow> rows, const trace::NameTable& names) {
   TimedIterations timed{{rows.begin(), rows.end()}, {}};
   const bool by_device =
       std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return names.text(row.phase) == "device_step"; });
-  if (by_device || core::exists(core::join_path(session_path, std::string(trace::TableOf<trace::NodeExecutionRow>::kPath))))
+  const bool in_windows = gpu["no_timeline"]["reason"].text() == "separate-windows";
+  if (by_device || in_windows ||
+      core::exists(core::join_path(session_path, std::string(trace::TableOf<trace::NodeExecutionRow>::kPath))))
     return timed;
   auto periods = analytics::steps::step_periods(rows, names);
   if (!periods) return timed;

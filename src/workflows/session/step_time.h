@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/json.h"
 #include "trace/names.h"
 #include "trace/rows.h"
 
@@ -18,9 +19,10 @@ struct TimedIterations {
   [[nodiscard]] bool by_period() const { return !ranges_ns.empty(); }
 };
 
-// Steps that the device timed stay (workflows/gpu/device_steps.h), and so do the runs of a profile of nodes: they are calls.
-TimedIterations timed_iterations(const std::string& session_path, std::span<const trace::IterationRow> rows,
-                                 const trace::NameTable& names);
+// Steps that the device timed stay (workflows/gpu/device_steps.h), and so do the runs of a profile of nodes, which are calls, and
+// steps in separate windows of recording, between which the time is not known. `gpu`: of the manifest's outcome.
+TimedIterations timed_iterations(const std::string& session_path, const core::Json& gpu,
+                                 std::span<const trace::IterationRow> rows, const trace::NameTable& names);
 
 // Median of the steps' own ranges, beside the latency, which is of their period.
 inline constexpr const char* kStepRange = "latency.step_range_p50_ns";

@@ -74,7 +74,7 @@ core::Result<trace::Metrics> table_metrics(SessionDraft& draft, LoadedSession& l
   AACO_ASSIGN(const auto system, loaded.rows<trace::SystemEventRow>());
   AACO_ASSIGN(const auto gpu, loaded.rows<trace::GpuEventRow>());
   AACO_ASSIGN(const auto* node_time, loaded.node_time());
-  auto [counted, ranges_ns] = timed_iterations(loaded.path(), iterations, names);
+  auto [counted, ranges_ns] = timed_iterations(loaded.path(), draft.manifest().outcome.gpu, iterations, names);
   leave_out_disturbed(draft.manifest(), counted);
   trace::Metrics metrics = analytics::metrics::latency_metrics(counted, names, items_per_iteration).metrics;
   append(metrics, step_range_metrics(ranges_ns));

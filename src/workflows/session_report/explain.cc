@@ -143,11 +143,13 @@ std::string_view call_word(const trace::SessionManifest& manifest) {
 }
 
 // `one_load`: what is measured does not change within the session.
-core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, bool one_load, std::string_view unit) {
+core::Result<std::vector<Anomaly>> session_anomalies(LoadedSession& loaded, const trace::SessionManifest& manifest,
+                                                     bool one_load) {
+  const std::string_view unit = call_word(manifest);
   const trace::NameTable& names = loaded.names();
   AACO_ASSIGN(const auto stored, loaded.rows<trace::IterationRow>());
   AACO_ASSIGN(const auto blocks, loaded.rows<trace::LoopBlockRow>());
-  const auto iterations = timed_iterations(loaded.path(), stored, names).rows;
+  const auto iterations = timed_iterations(loaded.path(), manifest.outcome.gpu, stored, names).rows;
   std::vector<trace::IterationRow> measured;
   for (const char* phase : {"measure", "device_step", "step"}) {
     for (const auto& row : iterations)
@@ -247,7 +249,7 @@ core::Result<Explanation> explain(const std::string& session, const Services& se
     AACO_ASSIGN(const auto measured, measured_advice(services.paths.sessions, out.session_id));
     if (!measured.empty()) out.bottleneck.set("recommendations", with_measured(out.bottleneck["recommendations"], measured));
   }
-  AACO_ASSIGN(out.anomalies, session_anomalies(loaded, one_load, call_word(manifest)));
+  AACO_ASSIGN(out.anomalies, session_anomalies(loaded, manifest, one_load));
   AACO_TRY(add_history(out.session_id, manifest, metrics, services, out));
   return out;
 }

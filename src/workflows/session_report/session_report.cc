@@ -147,7 +147,7 @@ core::Result<report::ReportModel> load_report(const std::string& session_path, c
   const auto system = rows_or_none<trace::SystemEventRow>(model, loaded, "telemetry of the host");
   const auto gpu = rows_or_none<trace::GpuEventRow>(model, loaded, "telemetry of the GPU");
   const std::int64_t origin = origin_of(model, iterations);
-  const TimedIterations timed = timed_iterations(session_path, iterations, names);
+  const TimedIterations timed = timed_iterations(session_path, model.session.outcome.gpu, iterations, names);
   fill_iterations(model, timed.rows, names, origin);
   if (timed.by_period()) name_periods(model.definitions);
   keep_going(model, fill_node_shares(model, loaded, origin), "time by node");
