@@ -13,13 +13,13 @@ class WordsTest(program.ProgramTest):
         made = cls.run_small('--tag', 'one')
         if made.code != 0:
             raise AssertionError(made.errors)
-        cls.id = cls.aaco('ls', '--json').json()['sessions'][0]['id']
+        cls.session = cls.aaco('ls', '--json').json()['sessions'][0]['id']
         cls.server = Server(cls)
         cls.addClassCleanup(cls.server.stop)
 
     def test_hints_are_in_terms_of_the_interface(self):
         for words, path in (('GET /api/v1/sessions lists', '/api/v1/sessions/20991231'), ('GET /api/v1/sessions lists', '/api/v1/sessions/tag:nothing'),
-                            ('GET /api/v1/sessions/{session}/metrics lists', f'/api/v1/diff?a={self.id}&b={self.id}&metric=nonsense'),
+                            ('GET /api/v1/sessions/{session}/metrics lists', f'/api/v1/diff?a={self.session}&b={self.session}&metric=nonsense'),
                             ("'metric' and 'where' choose", '/api/v1/history?metric=p50&where=model=nonsense'),
                             ('GET /api/v1/hardware lists', '/api/v1/hardware/nonsense')):
             status, answer = self.server.json(path)
