@@ -13,8 +13,7 @@ constexpr std::size_t kMaxLength = 400;
 
 constexpr std::string_view kProvider =
     "another execution provider (--provider NAME; aaco doctor lists those that work here) or another build (--ort-lib FILE) may "
-    "run "
-    "this operator with these types";
+    "run this operator with these types";
 constexpr std::string_view kUnsound = "export the model again, or check it with onnx.checker";
 
 struct Known {
@@ -48,6 +47,7 @@ std::size_t end_of_signature(std::string_view text) {
     }
     if (at == text.size()) return std::string_view::npos;
     ++at;
+    while (at < text.size() && text[at] == '>') ++at;                  // "f(int)::<lambda(int)>"
     if (at < text.size() && text[at] != ' ') at = text.find('(', at);  // "f(int)::<lambda()>", "operator()(int)"
     if (at == std::string_view::npos) return at;
   }
