@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A git hook for those who want it: what needs no build must be clean before a commit (CONTRIBUTING.md says how it is put in place).
+#   scripts/lib/pre_commit.sh
 set -euo pipefail
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 cd "$(git rev-parse --show-toplevel)"

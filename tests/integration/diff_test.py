@@ -226,7 +226,7 @@ class Traces(program.ProgramTest):
     def test_simulated_faults_are_regressions_with_their_cause(self):
         for fault, cause in {'gpu_clock_cap': 'kernels_alike', 'gpu_thermal_steps': 'kernels_alike', 'gpu_gaps': 'dependency_bound', 'gpu_copies': 'copy_bound',
                              'gpu_slower_kernel': 'slower_kernels', 'gpu_more_launches': 'more_launches'}.items():
-            # The simulator leaves the launches where they were, so that launched work waits. Eight kernels cut in pieces are other kernels: nothing pairs them with those before, and so few alone decide nothing.
+            # Eight kernels cut in pieces are other kernels: nothing pairs them with those before, and so few alone decide nothing.
             for of in ('base',) if fault == 'gpu_more_launches' else ('base', 'few'):
                 self.aaco('lab', 'simulate', fault, f'tag:{of}', '--tag', f'{of}_{fault}', '--intensity', '0.9')
                 code, verdict = self.diff(of, f'{of}_{fault}')

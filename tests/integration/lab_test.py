@@ -106,7 +106,7 @@ class SimulatedTraces(program.ProgramTest):
         self.aaco('lab', 'simulate', 'gpu_gaps', 'tag:real', '--intensity', '0.01')
         traces = self.aaco('lab', 'score', '--json').json()['simulated_traces']
         self.assertEqual((traces['pairs'], traces['score']['count'], traces['score']['right_first'], traces['without_effect']), (3, 2, 2, 1))
-        self.assertEqual(traces['score']['confusion'], {'copy_bound': {'copy_bound': 1}, 'host_waiting': {'host_waiting': 1}})
+        self.assertEqual(traces['score']['confusion'], {'copy_bound': {'copy_bound': 1}, 'dependency_bound': {'dependency_bound': 1}})
         self.assertIn('simulated traces: 3 pairs', self.aaco('lab', 'score').output)
         self.refused(self.aaco('lab', 'train', '--out-folder', self.folder / 'models'), 3, 'no labelled runs')
         self.assertFalse((self.folder / 'models').exists())

@@ -11,7 +11,7 @@ const std::vector<TraceFaultKind>& trace_fault_kinds() {
       {"gpu_clock_cap", "clock_throttling", "the device runs at a lower clock", "kernels take twice as long"},
       {"gpu_thermal_steps", "clock_throttling", "the clock drops and recovers",
        "kernels take three times as long in every other busy interval"},
-      {"gpu_gaps", "host_waiting", "the host launches every busy interval late", "gaps as long as the busy intervals"},
+      {"gpu_gaps", "dependency_bound", "launched work begins late on the device", "gaps as long as the busy intervals"},
       {"gpu_copies", "copy_bound", "a copy before every busy interval", "copies as long as the busy intervals"},
       {"gpu_slower_kernel", "slower_kernels", "the costliest kernel has a slower implementation",
        "the kernel takes twice as long"},

@@ -68,7 +68,7 @@ TEST_F(LabTraces, ASimulatedTraceNamesItsFaultAndItsOriginal) {
   EXPECT_EQ(made->manifest.tag, "made");
   EXPECT_EQ(made->manifest.fingerprint, original.manifest.fingerprint);
   EXPECT_EQ(made->manifest.request["simulated_from"].text(), original.manifest.id.text);
-  EXPECT_EQ(made->manifest.request["fault"]["cause"].text(), "host_waiting");
+  EXPECT_EQ(made->manifest.request["fault"]["cause"].text(), "dependency_bound");
   ASSERT_FALSE(made->manifest.warnings.empty());
   EXPECT_EQ(made->manifest.warnings.front().id, "lab.fault");
   EXPECT_TRUE(tracelake::verify_session(original.path)->empty()) << "the original stays as it is";
