@@ -65,8 +65,15 @@ struct NamedNode {
   std::string name, op_type, within;
 };
 // By node of one model its node of the other, both in order: the one with the same name, and of those without a name (or whose
-// name the other model does not have) the one with the same operator at the same place of the longest common sequence.
-std::vector<std::optional<std::size_t>> pair_nodes(const std::vector<NamedNode>& here, const std::vector<NamedNode>& there);
+// name the other model does not have) the one with the same operator at the same place of the longest common sequence. Between
+// the equal beginnings and ends of two models, more than kMaxAligned pairs of nodes are not looked at: then only names tell, and
+// `by_place` is false.
+struct NodePairs {
+  std::vector<std::optional<std::size_t>> node;
+  bool by_place = true;
+};
+inline constexpr std::size_t kMaxAligned = 50'000'000;
+NodePairs pair_nodes(const std::vector<NamedNode>& here, const std::vector<NamedNode>& there);
 
 // data/rules/compiler.yaml.
 struct Reason {

@@ -229,6 +229,7 @@ class Measured(LlmTest):
         self.assertIn('vllm', rows.output)
         explained = self.aaco('explain', session['session']['id'])
         self.assertEqual(explained.code, 0, explained.errors)
+        self.assertTrue(session['warnings'])
         for warning in session['warnings']:  # each is told once, with what to do about it
             self.assertEqual(explained.output.count(warning['message'].split(': ', 1)[-1]), 1, explained.output)
             self.assertIn(warning.get('remedy', ''), explained.output)

@@ -168,6 +168,9 @@ void print_model_difference(const Context& context, const Json& against) {
   print_counts(context, there, against["counts_there"], width);
   print_nodes(context, "Nodes only in " + here, against["nodes_here"]);
   print_nodes(context, "Nodes only in " + there, against["nodes_there"]);
+  if (against["paired_by_name_only"].as_bool().value_or(false))
+    context.print(
+        "\nToo many nodes have no name to pair them by their place: some that are listed as only in one model may be in both\n");
   print_fused_differences(context, against);
   print_nodes(context, "Other fate, from " + here + " to " + there, against["changed"]);
   print_moved(context, against);

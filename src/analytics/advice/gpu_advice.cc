@@ -9,11 +9,12 @@
 
 #include "analytics/advice/copy_mix.h"
 #include "analytics/advice/gpu_command.h"
+#include "analytics/advice/gpu_words.h"
+#include "analytics/advice/issuing.h"
 #include "analytics/advice/small_kernels.h"
 #include "analytics/gap_causes.h"
 #include "core/numbers.h"
 #include "core/strings.h"
-#include "trace/kernel_name.h"
 
 namespace aaco::analytics::advice {
 namespace {
@@ -31,45 +32,13 @@ constexpr double kFusedShare = 0.5;        // of two element-wise kernels fused,
 constexpr double kSure = 0.8, kLikely = 0.6, kPerhaps = 0.4;
 constexpr double kChange = 2, kRewrite = 3;  // effort
 
-// What every gain and share is relative to.
-double whole_ns(const GpuFacts& facts) { return std::max(facts.span_ns, facts.steps_ns); }
-std::string_view whole(const GpuFacts& facts) { return facts.steps_ns > facts.span_ns ? "the steps" : "the device span"; }
-
-std::string share(double ns, const GpuFacts& facts) {
-  return fmt::format("{} ({} of {})", core::format_duration(ns), core::format_percent(ns / whole_ns(facts)), whole(facts));
-}
-
-std::string span_then(double saved_ns, const GpuFacts& facts) {
-  return fmt::format("{} would take {} instead of {}", whole(facts), core::format_duration(whole_ns(facts) - saved_ns),
-                     core::format_duration(whole_ns(facts)));
-}
-
-std::string gaps(std::int64_t count) {
-  if (count == 0) return "parts of gaps whose main cause is another";
-  return core::format_count(static_cast<double>(count)) + (count == 1 ? " gap" : " gaps");
-}
-
-std::string waits(std::int64_t count) {
-  return core::format_count(static_cast<double>(count)) + (count == 1 ? " wait" : " waits");
-}
-
-std::string calls(double count) { return core::format_count(count) + (count == 1 ? " call" : " calls"); }
-
-// A kernel's name, a long one by what tells it from others, a longer one without its end.
-std::string short_name(const std::string& name) {
-  constexpr std::size_t kLongest = 60;
-  if (name.size() <= kLongest) return name;
-  std::string shorter = trace::short_kernel_name(name);
-  return shorter.size() <= kLongest ? shorter : shorter.substr(0, kLongest - 3) + "...";
-}
-
 double total(const std::vector<GpuKernel>& kernels) {
   double sum = 0;
   for (const GpuKernel& kernel : kernels) sum += kernel.sum_ns;
   return sum;
 }
 
-// One class (above 400 lines): each piece of advice excludes others.
+// One class: each piece of advice excludes others.
 class Adviser {
  public:
   explicit Adviser(const GpuFacts& facts) : facts_(facts), copies_(facts.copy_ns, facts.pinned_ratio, facts.exposed_copies) {
@@ -157,10 +126,11 @@ class Adviser {
     dispatch_ns = saveable(dispatch_ns - std::min(dispatch_ns, facts_.launch_ns));
     if (replays_dispatch()) return;  // that advice has it
     add("host_waiting", "keep the device busy: let the host run ahead",
-        replays_graphs() ? "The device waits while the host dispatches operators and runs Python code outside the graphs that it "
-                           "replays: capture that too, or use larger batches."
-                         : "The device waits while the host dispatches operators and runs Python code: capture a graph, use "
-                           "torch.compile, or larger batches.",
+        replays_graphs(facts_)
+            ? "The device waits while the host dispatches operators and runs Python code outside the graphs that it "
+              "replays: capture that too, or use larger batches."
+            : "The device waits while the host dispatches operators and runs Python code: capture a graph, use "
+              "torch.compile, or larger batches.",
         dispatch_ns, kLikely, kChange,
         fmt::format("{} idle during dispatch and Python code, excluding launch overhead; {}", share(dispatch_ns, facts_),
                     span_then(dispatch_ns, facts_)));
@@ -179,15 +149,6 @@ class Adviser {
         fmt::format("{} idle in short gaps after such waits; {}", share(facts_.drained_ns, facts_), span_then(saved, facts_)));
   }
 
-  // The program replays graphs: their launch calls, and not those of kernels, take the time.
-  double graph_launch_ns() const {
-    double sum = 0;
-    for (const HostIdle& one : facts_.host)
-      if (one.cause == "graph-launch") sum += one.idle.idle_ns;
-    return sum;
-  }
-  bool replays_graphs() const { return graph_launch_ns() > 0; }
-
   // Copies and fills issued one by one take most of the launching time.
   bool issues_copies() const { return facts_.copy_issue_ns >= kMostlyDrained * facts_.launch_ns && facts_.copy_issue_ns > 0; }
   void issue_less() {
@@ -196,13 +157,13 @@ class Adviser {
         fmt::format("{} idle before these; {}", share(facts_.copy_issue_ns, facts_), span_then(saved, facts_)));
   }
   void larger_graphs() {
-    const double saved = saveable(graph_launch_ns()) / 2;
+    const double saved = saveable(graph_launch_ns(facts_)) / 2;
     add("launch_bound", "launch fewer, larger graphs",
         "The program already replays graphs, and their launch calls take the time: capture several iterations in one graph, "
         "merge small graphs, and upload a graph before its first launch.",
         saved, kPerhaps, kChange,
         fmt::format("{} idle while graphs are launched; half as many launches would save half of that, {}",
-                    share(graph_launch_ns(), facts_), span_then(saved, facts_)));
+                    share(graph_launch_ns(facts_), facts_), span_then(saved, facts_)));
   }
 
   void waiting() {
@@ -230,12 +191,13 @@ class Adviser {
 
   void launching() {
     if (facts_.launch_ns >= kMinGain * whole_ns(facts_) && issues_copies()) return issue_less();
-    if (graph_launch_ns() >= kMostlyDrained * dispatch_and_launch_ns() && graph_launch_ns() > 0) return larger_graphs();
-    if (drains(dispatch_and_launch_ns())) return;  // that advice has it
+    if (graph_launch_ns(facts_) >= kMostlyDrained * dispatch_and_launch_ns(facts_) && graph_launch_ns(facts_) > 0)
+      return larger_graphs();
+    if (drains(dispatch_and_launch_ns(facts_))) return;  // that advice has it
     const double own_ns = replay_saves_ns(facts_.launch_ns);
     if (own_ns < kMinGain * whole_ns(facts_)) return;
     const bool whole_loop = replays_dispatch();
-    const double idle_ns = whole_loop ? std::max(facts_.launch_ns, dispatch_and_launch_ns()) : facts_.launch_ns;
+    const double idle_ns = whole_loop ? std::max(facts_.launch_ns, dispatch_and_launch_ns(facts_)) : facts_.launch_ns;
     const double saved = saveable(replay_saves_ns(idle_ns));
     std::string text =
         facts_.launch_ns >= kDominates * whole_ns(facts_)
@@ -248,42 +210,18 @@ class Adviser {
         kChange,
         fmt::format("{} idle {} {} kernels; the gap between replayed kernels is about {}; {}{}", share(idle_ns, facts_),
                     whole_loop ? "during launches, dispatch and Python code between" : "due to launch overhead between",
-                    core::format_count(kernel_count()), core::format_duration(kReplayGapNs), span_then(saved, facts_),
+                    core::format_count(kernel_count(facts_)), core::format_duration(kReplayGapNs), span_then(saved, facts_),
                     reads_any()
                         ? "; what waits for the device between the launches (.item(), .cpu(), synchronize) goes first, since "
                           "no graph can contain it"
                         : ""));
   }
 
-  double kernel_count() const {
-    double count = 0;
-    for (const GpuKernel& kernel : facts_.kernels) count += kernel.count;
-    return count;
-  }
-  double replay_saves_ns(double idle_ns) const { return idle_ns - kernel_count() * kReplayGapNs; }
+  double replay_saves_ns(double idle_ns) const { return idle_ns - kernel_count(facts_) * kReplayGapNs; }
   // Where launching dominates, a replayed graph runs without the code between the launches too.
   bool replays_dispatch() const { return facts_.launch_ns >= kDominates * whole_ns(facts_) && !reads_values(); }
-  double dispatch_and_launch_ns() const {
-    double sum = 0;
-    for (const HostIdle& one : facts_.host)
-      if (one.launching || one.cause == "framework" || one.cause == "python") sum += one.idle.idle_ns;
-    return sum;
-  }
-  // Waits for the device between launches: how many gaps they name, and their time.
-  GpuIdle read_waits() const {
-    GpuIdle sum;
-    for (const HostIdle& one : facts_.host)
-      if (one.cause == "synchronous-copy" || one.cause == "synchronisation")
-        sum.gap_count += one.idle.gap_count, sum.idle_ns += one.idle.idle_ns;
-    return sum;
-  }
-  bool reads(double share) const {
-    const GpuIdle waits = read_waits();
-    if (!(waits.idle_ns > 0)) return false;
-    return static_cast<double>(waits.gap_count) >= share * kernel_count() || waits.idle_ns >= share * dispatch_and_launch_ns();
-  }
-  bool reads_values() const { return reads(kManyReads); }
-  bool reads_any() const { return reads(kSomeReads); }
+  bool reads_values() const { return reads(facts_, kManyReads); }
+  bool reads_any() const { return reads(facts_, kSomeReads); }
 
   void copies() {
     for (const CopyAdvice& one : copies_.advice(facts_.exposed_copy_ns))

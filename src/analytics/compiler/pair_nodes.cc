@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 #include "analytics/compiler_diff.h"
 
 namespace aaco::analytics::compiler {
 namespace {
-
-constexpr std::size_t kMaxCells = 50'000'000;  // of the table of lengths
 
 // What node_name() makes of a node without a name says where it stands, not which it is.
 bool is_numbered(const NamedNode& node) {
@@ -33,11 +32,12 @@ Pairs pairs_by_name(const std::vector<NamedNode>& here, const std::vector<NamedN
   return pairs;
 }
 
-// The longest common subsequence of both ranges.
+// The longest common subsequence of both ranges. Returns whether they are short enough for it.
 template <class Equal>
-void align(std::size_t i0, std::size_t i1, std::size_t j0, std::size_t j1, const Equal& equal, Pairs& pairs) {
+bool align(std::size_t i0, std::size_t i1, std::size_t j0, std::size_t j1, const Equal& equal, Pairs& pairs) {
   const std::size_t rows = i1 - i0, columns = j1 - j0;
-  if (rows == 0 || columns == 0 || rows > kMaxCells / columns) return;
+  if (rows == 0 || columns == 0) return true;
+  if (rows > kMaxAligned / columns) return false;
   std::vector<std::uint32_t> length((rows + 1) * (columns + 1), 0);
   const auto at = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return length[i * (columns + 1) + j]; };
   for (std::size_t i = rows; i-- > 0;)
@@ -51,11 +51,12 @@ void align(std::size_t i0, std::size_t i1, std::size_t j0, std::size_t j1, const
     else
       ++j;
   }
+  return true;
 }
 
 }  // namespace
 
-Pairs pair_nodes(const std::vector<NamedNode>& here, const std::vector<NamedNode>& there) {
+NodePairs pair_nodes(const std::vector<NamedNode>& here, const std::vector<NamedNode>& there) {
   Pairs pairs = pairs_by_name(here, there);
   std::vector<bool> taken(there.size(), false);
   for (const auto& pair : pairs)
@@ -67,8 +68,8 @@ Pairs pair_nodes(const std::vector<NamedNode>& here, const std::vector<NamedNode
   Pairs aligned = pairs;
   for (; first < i1 && first < j1 && equal(first, first); ++first) aligned[first] = first;
   for (; i1 > first && j1 > first && equal(i1 - 1, j1 - 1); --i1, --j1) aligned[i1 - 1] = j1 - 1;
-  align(first, i1, first, j1, equal, aligned);
-  return aligned;
+  const bool by_place = align(first, i1, first, j1, equal, aligned);
+  return {std::move(aligned), by_place};
 }
 
 }  // namespace aaco::analytics::compiler

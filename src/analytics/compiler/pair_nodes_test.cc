@@ -12,28 +12,41 @@ using testing::IsEmpty;
 using Pairs = std::vector<std::optional<std::size_t>>;
 constexpr auto kNone = std::nullopt;
 
+Pairs paired(const std::vector<NamedNode>& here, const std::vector<NamedNode>& there) { return pair_nodes(here, there).node; }
+
 TEST(PairNodes, NamesComeFirst) {
-  EXPECT_EQ(pair_nodes({{"a", "Conv", ""}, {"b", "Relu", ""}}, {{"b", "Tanh", ""}, {"a", "Conv", ""}}), (Pairs{1, 0}));
+  EXPECT_EQ(paired({{"a", "Conv", ""}, {"b", "Relu", ""}}, {{"b", "Tanh", ""}, {"a", "Conv", ""}}), (Pairs{1, 0}));
 }
 TEST(PairNodes, NumberedNodesAreFoundByTheirPlace) {
-  EXPECT_EQ(pair_nodes({{"Conv 0", "Conv", ""}, {"Relu 1", "Relu", ""}},
-                       {{"Neg 0", "Neg", ""}, {"Conv 1", "Conv", ""}, {"Relu 2", "Relu", ""}}),
+  EXPECT_EQ(paired({{"Conv 0", "Conv", ""}, {"Relu 1", "Relu", ""}},
+                   {{"Neg 0", "Neg", ""}, {"Conv 1", "Conv", ""}, {"Relu 2", "Relu", ""}}),
             (Pairs{1, 2}));
 }
 TEST(PairNodes, ARenamedNodeIsFoundBetweenItsNeighbours) {
-  EXPECT_EQ(pair_nodes({{"a", "Conv", ""}, {"old", "Relu", ""}, {"c", "Conv", ""}},
-                       {{"a", "Conv", ""}, {"new", "Relu", ""}, {"c", "Conv", ""}}),
+  EXPECT_EQ(paired({{"a", "Conv", ""}, {"old", "Relu", ""}, {"c", "Conv", ""}},
+                   {{"a", "Conv", ""}, {"new", "Relu", ""}, {"c", "Conv", ""}}),
             (Pairs{0, 1, 2}));
 }
 TEST(PairNodes, OneThatTheOtherLacksHasNone) {
-  EXPECT_EQ(pair_nodes({{"a", "Conv", ""}, {"b", "Relu", ""}}, {{"a", "Conv", ""}}), (Pairs{0, kNone}));
-  EXPECT_THAT(pair_nodes({}, {{"a", "Conv", ""}}), IsEmpty());
+  EXPECT_EQ(paired({{"a", "Conv", ""}, {"b", "Relu", ""}}, {{"a", "Conv", ""}}), (Pairs{0, kNone}));
+  EXPECT_THAT(paired({}, {{"a", "Conv", ""}}), IsEmpty());
 }
 TEST(PairNodes, BodiesAreApart) {
-  EXPECT_EQ(pair_nodes({{"a", "Conv", "then"}, {"a", "Conv", "else"}}, {{"a", "Conv", "else"}}), (Pairs{kNone, 0}));
+  EXPECT_EQ(paired({{"a", "Conv", "then"}, {"a", "Conv", "else"}}, {{"a", "Conv", "else"}}), (Pairs{kNone, 0}));
 }
 TEST(PairNodes, EqualNamesAreTakenInOrder) {
-  EXPECT_EQ(pair_nodes({{"a", "Conv", ""}, {"a", "Conv", ""}}, {{"a", "Conv", ""}, {"a", "Conv", ""}}), (Pairs{0, 1}));
+  EXPECT_EQ(paired({{"a", "Conv", ""}, {"a", "Conv", ""}}, {{"a", "Conv", ""}, {"a", "Conv", ""}}), (Pairs{0, 1}));
+}
+
+TEST(PairNodes, SaysWhereTooManyNodesHaveNoName) {
+  std::vector<NamedNode> here, there;
+  for (std::size_t i = 0; i < 7'100; ++i) {
+    here.push_back({"Relu " + std::to_string(i), "Relu", ""});
+    there.push_back({"Tanh " + std::to_string(i), "Tanh", ""});
+  }
+  EXPECT_FALSE(pair_nodes(here, there).by_place);
+  there.resize(100);
+  EXPECT_TRUE(pair_nodes(here, there).by_place);
 }
 
 // x -> conv -> n_b -> n_r.

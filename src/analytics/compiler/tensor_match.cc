@@ -50,7 +50,7 @@ class Matching {
     for (const Node& node : after_.nodes)
       if (is_open(node)) set(node, named(node));
     do follow_moves();
-    while (read_one());
+    while (read_on());
     return std::move(value_);
   }
 
@@ -148,14 +148,16 @@ class Matching {
     }
   }
 
-  // Finds the first kernel without a known result by what it reads: behind that, one node has the kernel's operator.
-  bool read_one() {
+  // Finds kernels without a known result by what they read, in order: behind that, one node has the kernel's operator.
+  bool read_on() {
+    bool found = false;
     for (const Node& node : after_.nodes) {
       if (!is_open(node) || moves(node)) continue;
-      for (const TensorId id : node.inputs)
-        if (id.valid() && value(id) && set(node, operator_behind(*value(id), plain_operator(node.op_type)))) return true;
+      found |= std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+        return id.valid() && value(id) && set(node, operator_behind(*value(id), plain_operator(node.op_type)));
+      });
     }
-    return false;
+    return found;
   }
 
   [[nodiscard]] std::optional<std::size_t> operator_behind(std::size_t tensor, std::string_view op_type) const {

@@ -57,7 +57,8 @@ std::string let_kernels_decide(std::vector<MetricResult>& metrics) {
   const auto kernels = std::find_if(metrics.begin(), metrics.end(), [](const MetricResult& one) { return one.id == kKernels; });
   if (kernels == metrics.end() || kernels->verdict != Verdict::regression) return {};
   if (took_no_longer(metrics.front()))
-    return fmt::format("more kernel work, hidden: no slower ({} {}, {} {})", kKernels,
+    return fmt::format("more kernel work, {} ({} {}, {} {})",
+                       metrics.front().verdict == Verdict::equivalent ? "hidden: no slower" : "and not proven slower", kKernels,
                        core::format_signed_percent(kernels->delta_ratio.value_or(0)), metrics.front().id,
                        core::format_signed_percent(metrics.front().delta_ratio.value_or(0)));
   std::rotate(metrics.begin(), kernels, kernels + 1);

@@ -8,6 +8,7 @@
 #include "core/hash.h"
 #include "core/strings.h"
 #include "runner/ort/message.h"
+#include "runner/ort/register_operators.h"
 
 namespace aaco::runner::ort {
 namespace {
@@ -101,6 +102,7 @@ core::Result<std::shared_ptr<Api>> open_api(const std::string& library_path) {
   int count = 0;
   AACO_TRY(api->check(call->GetAvailableProviders(&names, &count), "listing providers"));
   for (int i = 0; i < count; ++i) api->providers.emplace_back(names[i]);
+  register_operators(*api);
   return api->check(call->ReleaseAvailableProviders(names, count), "listing providers").map([&] { return api; });
 }
 

@@ -1,13 +1,11 @@
 #include "runner/ort/session.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "core/files.h"
 #include "core/strings.h"
 #include "runner/ort/device_memory.h"
 #include "runner/ort/placement.h"
-#include "runner/ort/quiet_load.h"
 #include "runner/ort/session_settings.h"
 #include "runner/ort/tensors.h"
 
@@ -121,9 +119,7 @@ core::Status Session::load(const std::string& model_path) {
   AACO_ASSIGN(const auto session_options, this->session_options());
   (void)api_->log->take();
   OrtSession* session = nullptr;
-  std::optional<QuietLoad> quiet(std::in_place);
   OrtStatus* status = call.CreateSession(api_->environment.get(), model_path.c_str(), session_options.get(), &session);
-  quiet.reset();
   const auto said = api_->log->take();
   AACO_TRY(api_->check(status, "loading " + model_path));
   session_ = api_->own(session, call.ReleaseSession);

@@ -33,12 +33,15 @@ class Pairs {
   Pairs(const Json& here, const Json& there) {
     const auto a = named(here), b = named(there);
     const auto pairs = analytics::compiler::pair_nodes(a, b);
+    by_place_ = pairs.by_place;
     for (std::size_t i = 0; i < a.size(); ++i)
-      if (pairs[i]) {
-        to_[key(a[i])] = key(b[*pairs[i]]);
-        from_[key(b[*pairs[i]])] = key(a[i]);
+      if (const auto& other = pairs.node[i]) {
+        to_[key(a[i])] = key(b[*other]);
+        from_[key(b[*other])] = key(a[i]);
       }
   }
+  // Whether nodes without a name were paired, too.
+  [[nodiscard]] bool by_place() const { return by_place_; }
   [[nodiscard]] const std::map<Key, Key>& way(bool back) const { return back ? from_ : to_; }
 
  private:
@@ -51,6 +54,7 @@ class Pairs {
     return out;
   }
   std::map<Key, Key> to_, from_;
+  bool by_place_ = true;
 };
 
 // Of the nodes of a kernel, those that the other side has.
@@ -263,6 +267,7 @@ Json compare_documents(const Json& here, const Json& there) {
   out.set("runtime_here", runtime_of(here)).set("runtime_there", runtime_of(there));
   out.set("counts_here", counts_of(here)).set("counts_there", counts_of(there));
   set_nodes(out, a.nodes, b.nodes, pairs);
+  if (!pairs.by_place()) out.set("paired_by_name_only", true);
   set_moved(out, here, there, pairs);
   return out;
 }

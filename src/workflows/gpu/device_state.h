@@ -46,6 +46,20 @@ struct DeviceState {
     earliest_ns = std::max(earliest_ns, lead_ns);
   }
 
+  // The cause of a gap that is shorter than the clocks are apart is less sure.
+  void note_gap(trace::GapRow& row) {
+    constexpr double kMovedConfidence = 0.75;  // the proven offset is the least, not the true one (our own judgement)
+    gap_ns += row.end_ns - row.start_ns;
+    if (row.end_ns - row.start_ns >= offset.apart_ns()) return;
+    row.confidence = std::min(row.confidence, kMovedConfidence);
+    uncertain_gap_ns += row.end_ns - row.start_ns;
+  }
+
+  // Of its idle time, by gaps that are shorter than the clocks are apart.
+  [[nodiscard]] double uncertain_idle_ratio() const {
+    return gap_ns > 0 ? static_cast<double>(uncertain_gap_ns) / static_cast<double>(gap_ns) : 0;
+  }
+
   // Where waits may have been for another device, only what runs before its launch counts.
   [[nodiscard]] std::int64_t host_offset_ns() const {
     const std::int64_t offset_ns = offset.offset_ns();
@@ -68,6 +82,11 @@ struct DeviceState {
             .after_ns = after_ns};
   }
 };
+
+inline std::optional<analytics::trace_time::LaunchSpan> span_of(const analytics::attribution::Launch* launch) {
+  if (launch == nullptr) return std::nullopt;
+  return analytics::trace_time::LaunchSpan{launch->start_ns, launch->end_ns};
+}
 
 // What another device of the process, busy for half of the gap, ended when the gap did.
 inline std::optional<analytics::gaps::PeerWork> peer_of(const std::map<DeviceKey, DeviceState>& devices, const DeviceKey& key,

@@ -13,11 +13,11 @@
 #include "workflows/gpu/analysis_columns.h"
 #include "workflows/gpu/captured_names.h"
 #include "workflows/gpu/collective_calls.h"
+#include "workflows/gpu/device_metrics.h"
 #include "workflows/gpu/device_state.h"
 #include "workflows/gpu/device_steps.h"
 #include "workflows/gpu/gpu_books.h"
 #include "workflows/gpu/gpu_work.h"
-#include "workflows/gpu/idle_cause_names.h"
 #include "workflows/gpu/kernel_groups.h"
 #include "workflows/gpu/launch_file.h"
 #include "workflows/gpu/node_kernels.h"
@@ -34,15 +34,11 @@ namespace {
 
 using analytics::attribution::Launch;
 using analytics::trace_time::DeviceTimeFold;
-using analytics::trace_time::LaunchSpan;
 using analytics::trace_time::WorkKind;
 using Device = DeviceState;
 
-// Of the cause of a gap that is shorter than the clocks are apart: the proven offset is the least, not the true one (our own
-// judgement).
-constexpr double kMovedConfidence = 0.75;
 constexpr std::int64_t kMaxStoredSteps = 1'000'000, kRowsBetweenQuestions = 1 << 16;  // of whether to go on
-// One walk over the trace feeds all parts (above 400 lines).
+// One walk over the trace feeds all parts.
 class Analyser {
  public:
   Analyser(const std::string& path, const GpuAnalysisOptions& options, trace::Sink& sink, const Services& services,
@@ -180,10 +176,6 @@ class Analyser {
                     true, false);
   }
 
-  static std::optional<LaunchSpan> span_of(const Launch* launch) {
-    return launch == nullptr ? std::nullopt : std::optional(LaunchSpan{launch->start_ns, launch->end_ns});
-  }
-
   core::Status add_work(const DeviceKey& key, std::int32_t rank, const analytics::trace_time::Work& work, trace::NameId name,
                         const Launch* launch, bool is_copy, bool is_first) {
     Device& place = device(key);
@@ -236,11 +228,7 @@ class Analyser {
     place.gaps.add(explained, books_.causes);
     trace::GapRow& row = explained.row;
     row.start_ns = of_device.start_ns, row.end_ns = of_device.end_ns;
-    place.gap_ns += row.end_ns - row.start_ns;
-    if (row.end_ns - row.start_ns < place.offset.apart_ns()) {
-      row.confidence = std::min(row.confidence, kMovedConfidence);
-      place.uncertain_gap_ns += row.end_ns - row.start_ns;
-    }
+    place.note_gap(row);
     for (trace::NameId* name : {&row.cause, &row.previous, &row.next, &row.evidence, &row.host_cause}) *name = stored_(*name);
     sink_.add(row);
     return {};
@@ -258,17 +246,7 @@ class Analyser {
 
   // Nodes of the graph and its iterations, for the kernels that a node became.
   core::Status count_graph() {
-    std::set<std::pair<std::int64_t, std::uint32_t>> nodes;
-    AACO_TRY(tracelake::scan_table<trace::GraphNodeRow>(path_, names_, [&](std::span<const trace::GraphNodeRow> rows) {
-      graph_nodes_ += static_cast<std::int64_t>(rows.size());
-      return go_on();
-    }));
-    if (graph_nodes_ == 0)
-      AACO_TRY(tracelake::scan_table<trace::NodeExecutionRow>(path_, names_, [&](std::span<const trace::NodeExecutionRow> rows) {
-        for (const auto& row : rows) nodes.emplace(row.node_index, row.node_name.value);
-        return go_on();
-      }));
-    graph_nodes_ += static_cast<std::int64_t>(nodes.size());
+    AACO_ASSIGN(graph_nodes_, count_graph_nodes(path_, names_, [this] { return go_on(); }));
     if (options_.find_steps) return {};
     return tracelake::scan_table<trace::IterationRow>(path_, names_, [&](std::span<const trace::IterationRow> rows) {
       for (const auto& row : rows) count_step(row);
@@ -323,18 +301,6 @@ class Analyser {
   void append(trace::Metrics more) {
     result_.metrics.insert(result_.metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
-  void add_metrics(const GpuOfTrace& gpu) {
-    append(analytics::trace_time::device_metrics(gpu.time, gpu.metric_device, result_.has_api_calls));
-    append(analytics::trace_time::launch_metrics(gpu.time.launch, gpu.queue, gpu.metric_device));
-    append(analytics::attribution::coverage_metrics(gpu.coverage, gpu.metric_device));
-    const auto ratio = [&](const char* id, std::int64_t part, std::int64_t whole) {
-      append({{id, static_cast<double>(part) / static_cast<double>(whole), "ratio", {}, gpu.metric_device}});
-    };
-    if (gpu.coverage.kernel_sum_ns > 0) ratio("fingerprint.time_coverage_ratio", gpu.known_family_ns, gpu.coverage.kernel_sum_ns);
-    append(roofline_metrics(gpu.roofline, gpu.time.kernel_sum_ns, gpu.metric_device));
-    if (const auto iterations = iterations_.find(gpu.rank); graph_nodes_ > 0 && iterations != iterations_.end())
-      ratio("launch.kernel_amplification_ratio", gpu.time.kernel_count, iterations->second * graph_nodes_);
-  }
 
   void compare_ranks() {
     RankTimes ranks;
@@ -365,8 +331,7 @@ class Analyser {
       gpu.early_kernels = device.early_kernels;
       gpu.earliest_ns = device.earliest_ns;
       gpu.host_offset_ns = device.host_offset_ns();
-      if (device.gap_ns > 0)
-        gpu.uncertain_idle_ratio = static_cast<double>(device.uncertain_gap_ns) / static_cast<double>(device.gap_ns);
+      gpu.uncertain_idle_ratio = device.uncertain_idle_ratio();
       gpu.gaps = std::move(device.gaps.causes);
       gpu.copy_kinds = device.copies.to_json(names_);
       gpu.idle_causes = idle_causes_of(device.gaps, books_.causes, names_);
@@ -375,7 +340,10 @@ class Analyser {
       gpu.findings = watch_.finish(key, gpu.time, seen != nullptr ? seen->units.value_or(0) : 0, names_);
       AACO_ASSIGN(gpu.findings.lead,
                   watch_.lead_time(path_, key.first, gpu.time, timeline_.host_start(key.first), books_.causes));
-      add_metrics(gpu);
+      const auto runs = iterations_.find(gpu.rank);
+      append(metrics_of({gpu.metric_device, gpu.time, gpu.queue, gpu.coverage, gpu.known_family_ns, result_.has_api_calls,
+                         runs == iterations_.end() ? 0 : runs->second * graph_nodes_}));
+      append(roofline_metrics(gpu.roofline, gpu.time.kernel_sum_ns, gpu.metric_device));
       result_.gpus.push_back(std::move(gpu));
     }
     result_.no_timeline = timeline_.finish(result_.gpus, !options_.processes_differ, options_.is_cut);

@@ -1,6 +1,9 @@
 #include "workflows/gpu/node_kernels.h"
 
 #include <algorithm>
+#include <set>
+
+#include "tracelake/lake.h"
 
 namespace aaco::workflows {
 namespace {
@@ -134,6 +137,23 @@ NodeKernels::Result NodeKernels::join(const GraphNodes& graph) {
   }
   if (left_out > 0) result.summary.set("steps_left_out", left_out);
   return result;
+}
+
+core::Result<std::int64_t> count_graph_nodes(const std::string& session_path, trace::NameTable& names,
+                                             const std::function<core::Status()>& go_on) {
+  std::int64_t count = 0;
+  AACO_TRY(tracelake::scan_table<trace::GraphNodeRow>(session_path, names, [&](std::span<const trace::GraphNodeRow> rows) {
+    count += static_cast<std::int64_t>(rows.size());
+    return go_on();
+  }));
+  if (count > 0) return count;
+  std::set<std::pair<std::int64_t, std::uint32_t>> nodes;
+  AACO_TRY(
+      tracelake::scan_table<trace::NodeExecutionRow>(session_path, names, [&](std::span<const trace::NodeExecutionRow> rows) {
+        for (const auto& row : rows) nodes.emplace(row.node_index, row.node_name.value);
+        return go_on();
+      }));
+  return static_cast<std::int64_t>(nodes.size());
 }
 
 }  // namespace aaco::workflows

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "analytics/fingerprint.h"
 #include "analytics/node_order.h"
 #include "core/json.h"
+#include "core/result.h"
 #include "trace/rows.h"
 #include "workflows/graph_nodes.h"
 
@@ -63,5 +65,9 @@ class NodeKernels {
   std::map<std::uint32_t, analytics::fingerprint::Family> families_;                  // by name
   std::map<DeviceKey, Device> devices_;
 };
+
+// Nodes of the session's graph, or, where it has none, those that ran. `go_on` fails where the import is to end.
+core::Result<std::int64_t> count_graph_nodes(const std::string& session_path, trace::NameTable& names,
+                                             const std::function<core::Status()>& go_on);
 
 }  // namespace aaco::workflows
